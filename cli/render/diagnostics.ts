@@ -1,0 +1,93 @@
+// How what is wrong with a file looks: place, fact, the line with a caret, and the next step.
+
+import { type Diagnostic, type Span, shown } from '../../schema/diagnostic.ts';
+import type { Io } from '../command.ts';
+import { paint } from './output.ts';
+
+export interface FileReport {
+  /** As the person named it. */
+  readonly file: string;
+  readonly text: string;
+  /** Set if the file could not be read at all. */
+  readonly problem: { readonly code: string; readonly message: string; readonly hint: string } | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function renderReport({ file, text, problem, diagnostics }: FileReport, io: Io): string {
+  if (problem !== null) return renderProblem(`${shown(file)} ${problem.message}`, problem.hint, io);
+  const lines = lineStarts(text);
+  return diagnostics.map((diagnostic) => renderDiagnostic(diagnostic, file, text, lines, io)).join('');
+}
+
+/** One-based, as editors count; the column counts characters, not UTF-16 units. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export function placeOf(offset: number, text: string, starts: readonly number[]): Place {
+  let low = 0;
+  for (let high = starts.length - 1; low < high; ) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: [...text.slice(starts[low], offset)].length + 1 };
+}
+
+export function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function renderProblem(message: string, hint: string, io: Io): string {
+  return `${paint(io, 'red', 'error')} ${message}\n  ${paint(io, 'cyan', '→')} ${hint}\n\n`;
+}
+
+function renderDiagnostic(
+  { severity, message, hint, span }: Diagnostic,
+  file: string,
+  text: string,
+  starts: readonly number[],
+  io: Io,
+): string {
+  const { line, column } = placeOf(span.start, text, starts);
+  const place = paint(io, 'bold', `${shown(file)}:${line}:${column}`);
+  const word = paint(io, severity === 'error' ? 'red' : 'yellow', severity);
+  const gutter = ' '.repeat(String(line).length);
+  const snippet = snippetAt(span, text, starts[line - 1]!, io.columns - gutter.length - 3);
+  const caret = paint(io, severity === 'error' ? 'red' : 'yellow', '^'.repeat(snippet.length));
+  const bar = paint(io, 'dim', '│');
+  return [
+    `${place} ${word} ${shown(message)}`,
+    `${paint(io, 'dim', String(line))} ${bar} ${snippet.line}`,
+    `${gutter} ${bar} ${' '.repeat(snippet.before)}${caret}`,
+    `  ${paint(io, 'cyan', '→')} ${shown(hint)}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+/** The span's first line, cut around the span if it is longer than the terminal is wide. */
+function snippetAt({ start, end }: Span, text: string, lineStart: number, width: number) {
+  const lineEnd = text.indexOf('\n', lineStart);
+  const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd).replace(/\r$/, '');
+  const from = Math.min(start - lineStart, line.length);
+  const to = Math.min(Math.max(end - lineStart, from + 1), Math.max(line.length, from + 1));
+  const room = Math.max(width, 40);
+  const cut = line.length <= room ? 0 : Math.max(0, Math.min(from - 20, line.length - room));
+  const visible = `${cut > 0 ? '…' : ''}${line.slice(cut, cut + room)}${cut + room < line.length ? '…' : ''}`;
+  const before = expandTabs(`${cut > 0 ? '…' : ''}${line.slice(cut, from)}`);
+  const marked = expandTabs(line.slice(from, Math.min(to, cut + room)));
+  return {
+    line: shown(visible.replaceAll('\t', '  ')),
+    before: before.length,
+    length: Math.max(1, marked.length),
+  };
+}
+
+/** As wide as it will be shown: tabs as two columns, control characters as their escapes. */
+function expandTabs(text: string): string {
+  return shown(text.replaceAll('\t', '  '));
+}

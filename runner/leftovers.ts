@@ -1,0 +1,50 @@
+// Ends what a dead runner left running, and never anything else: a pid may by now be somebody else's.
+
+import { truncateSync } from 'node:fs';
+import { unreachable } from '../schema/words.ts';
+import { type Group, unendedIn } from './journal.ts';
+import { environmentOf, factsOf, runningIn } from './platform.ts';
+import { endGroup } from './process-group.ts';
+
+export interface Leftover {
+  readonly group: Group;
+  /** `unknown`: it cannot be told whose the group is, so it was left alone. */
+  readonly fate: 'ended' | 'gone' | 'recycled' | 'unknown';
+}
+
+/** For the owner of `.sluice/`, before it claims anything and before it opens the journal itself. */
+export async function endLeftovers(journal: string, graceMs = 0): Promise<readonly Leftover[]> {
+  const found = await Promise.all(unendedIn(journal).map((group) => endLeftover(group, graceMs)));
+  if (found.length > 0) truncateSync(journal);
+  return found;
+}
+
+async function endLeftover(group: Group, graceMs: number): Promise<Leftover> {
+  const owner = ownerOf(group);
+  switch (owner) {
+    case 'ours':
+      return { group, fate: (await endGroup(group.id, graceMs)) ? 'ended' : 'gone' };
+    case 'nobody':
+      return { group, fate: 'gone' };
+    case 'somebody else':
+      return { group, fate: 'recycled' };
+    case 'unknown':
+      return { group, fate: 'unknown' };
+    default:
+      return unreachable(owner);
+  }
+}
+
+function ownerOf(group: Group): 'ours' | 'nobody' | 'somebody else' | 'unknown' {
+  const members = runningIn(group.id);
+  if (members === null || group.startTime === null) return 'unknown';
+  const leader = factsOf(group.id);
+  // A pid is not given out again while a group of that number has members: another process under it
+  // means that ours is gone altogether.
+  if (leader !== null && leader.startTime !== group.startTime) return 'somebody else';
+  if (members.length === 0) return 'nobody';
+  if (leader !== null) return 'ours';
+  // Without its leader only what the members were started with tells whose they are.
+  const mark = `SLUICE_WORK_DIR=${group.workDir}`;
+  return members.some(({ pid }) => environmentOf(pid).includes(mark)) ? 'ours' : 'somebody else';
+}

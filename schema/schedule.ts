@@ -1,0 +1,68 @@
+// Cron with seconds, time zones and shortcuts, and `@every`: what a schedule means and whether it ever fires.
+
+import { Cron } from 'croner';
+import { parseDuration } from './duration.ts';
+
+export type ParsedSchedule =
+  | { readonly kind: 'cron'; readonly expression: string }
+  | { readonly kind: 'every'; readonly ms: number };
+
+export type ScheduleResult =
+  | { readonly ok: true; readonly schedule: ParsedSchedule }
+  | { readonly ok: false; readonly message: string; readonly hint: string };
+
+const SHORTCUTS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 0 1 1 *',
+  '@annually': '0 0 0 1 1 *',
+  '@monthly': '0 0 0 1 * *',
+  '@weekly': '0 0 0 * * 0',
+  '@daily': '0 0 0 * * *',
+  '@midnight': '0 0 0 * * *',
+  '@hourly': '0 0 * * * *',
+};
+
+const EXAMPLE =
+  'write six fields (second minute hour day month weekday), for example "0 0 2 * * *" for 02:00 daily';
+
+export function parseSchedule(text: string, timezone: string | null): ScheduleResult {
+  if (timezone !== null && !isTimezone(timezone)) {
+    return {
+      ok: false,
+      message: `'${timezone}' is not a time zone`,
+      hint: 'use a name such as Europe/Berlin or UTC',
+    };
+  }
+  const every = /^@every\s+(.+)$/.exec(text.trim());
+  if (every) return parseEvery(every[1]!);
+  const expression = SHORTCUTS[text.trim()] ?? text.trim();
+  if (!/^(\S+\s+){4,5}\S+$/.test(expression))
+    return { ok: false, message: `'${text}' is not a schedule`, hint: EXAMPLE };
+  try {
+    // A fixed day to look from: whether a pattern ever fires does not depend on today.
+    const next = new Cron(expression, { paused: true, ...(timezone === null ? {} : { timezone }) }).nextRun(
+      new Date(0),
+    );
+    if (next === null)
+      return { ok: false, message: `'${text}' never fires`, hint: 'check the day and the month' };
+  } catch (cause) {
+    return { ok: false, message: `'${text}' is not a schedule: ${(cause as Error).message}`, hint: EXAMPLE };
+  }
+  return { ok: true, schedule: { kind: 'cron', expression } };
+}
+
+function parseEvery(text: string): ScheduleResult {
+  const parsed = parseDuration(text);
+  if (!parsed.ok) return parsed;
+  if (parsed.ms < 1_000)
+    return { ok: false, message: '@every is at least one second', hint: 'write for example @every 5m' };
+  return { ok: true, schedule: { kind: 'every', ms: parsed.ms } };
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

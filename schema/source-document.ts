@@ -1,0 +1,262 @@
+// Reads YAML or JSON text into a plain value, and remembers where in the text every part of it stood.
+
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
+import { type Diagnostic, type Report, type Span, shown } from './diagnostic.ts';
+
+export type Path = readonly (string | number)[];
+
+export interface SourceDocument {
+  readonly text: string;
+  readonly value: unknown;
+  /** Of the value at the path, or of the nearest thing around it that is in the text. */
+  valueSpan(path: Path): Span;
+  /** Of the key that ends the path, or of the value if it has none. */
+  keySpan(path: Path): Span;
+  /** Of some words inside the value at the path, or of the whole value if they were folded or escaped. */
+  spanWithin(path: Path, words: string): Span;
+}
+
+/** A 5,000-stage playbook is about 1 MB; nobody writes more than this by hand. */
+export const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
+
+export function readDocument(text: string, report: Report): SourceDocument | null {
+  const problems: Diagnostic[] = [];
+  const parsed = parse(text, problems);
+  const value = parsed && problems.length === 0 ? toValue(parsed, problems) : undefined;
+  for (const problem of problems) report(problem);
+  if (parsed === null || problems.length > 0) return null;
+  return {
+    text,
+    value,
+    valueSpan: (path) => spanOf(nodeAt(parsed, path), text),
+    keySpan: (path) => spanOf(keyAt(parsed, path) ?? nodeAt(parsed, path), text),
+    spanWithin: (path, words) => narrow(spanOf(nodeAt(parsed, path), text), text, words),
+  };
+}
+
+function parse(text: string, problems: Diagnostic[]): Document.Parsed | null {
+  if (text.trim() === '') {
+    problems.push(
+      error('empty-file', 'the file is empty', 'run `sluice init FILE` for a starter workflow', {
+        start: 0,
+        end: 0,
+      }),
+    );
+    return null;
+  }
+  if (nestsTooDeep(text)) {
+    const hint = 'flatten it; no workflow needs this depth';
+    problems.push(error('too-deep', 'the file is nested too deeply to read', hint, { start: 0, end: 1 }));
+    return null;
+  }
+  // uniqueKeys is quadratic in this library (50,000 keys: 17 s), so duplicates are looked for below.
+  const document = parseDocument(text, {
+    uniqueKeys: false,
+    prettyErrors: false,
+    schema: 'core',
+    logLevel: 'error',
+  });
+  for (const { code, message, pos } of firstOfEachLine(document.errors, text).slice(0, 20))
+    problems.push(syntaxError(code, message, { pos, text }));
+  if (problems.length === 0) checkNodes(document, problems);
+  return document;
+}
+
+/** One slip makes the parser complain about all that follows on the line; only the first complaint helps. */
+function firstOfEachLine<E extends { readonly pos: readonly [number, number] }>(
+  errors: readonly E[],
+  text: string,
+): E[] {
+  const lines = new Set<number>();
+  return errors.filter(({ pos: [start] }) => {
+    const line = text.lastIndexOf('\n', start - 1);
+    return lines.has(line) ? false : lines.add(line);
+  });
+}
+
+const MAX_DEPTH = 200;
+
+/**
+ * The parser recurses, and running out of stack inside a regular expression ends the whole process rather
+ * than throwing, so depth is bounded before it starts. Counts generously: brackets in quotes count too.
+ */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x5b || c === 0x7b) depth++;
+    else if ((c === 0x5d || c === 0x7d) && depth > 0) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return new RegExp(`^[ ?-]{${2 * MAX_DEPTH}}`, 'm').test(text);
+}
+
+function toValue(document: Document.Parsed, problems: Diagnostic[]): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    const { message } = cause as Error;
+    const at = firstAlias(document);
+    if (message.startsWith('Unresolved alias'))
+      problems.push(error('unknown-anchor', message, NEXT_STEP.UNRESOLVED_ALIAS!, at));
+    else
+      problems.push(
+        error(
+          'too-many-aliases',
+          'the anchors of this file expand too far',
+          'write the parts out instead of referring to them',
+          at,
+        ),
+      );
+    return undefined;
+  }
+}
+
+function checkNodes(document: Document.Parsed, problems: Diagnostic[]): void {
+  visit(document, {
+    Map: (_, map) => void checkKeys(map.items as Pair<Node, Node>[], problems),
+    Scalar: (_, scalar) => {
+      const { value, source, range } = scalar;
+      if (typeof value !== 'number' || !range) return;
+      const at = { start: range[0], end: range[1] };
+      if (!Number.isFinite(value)) {
+        problems.push(
+          error(
+            'bad-number',
+            `${source} is not a number that can be compared`,
+            'write a finite number, or text in quotes',
+            at,
+          ),
+        );
+      } else if (/^[-+]?\d+$/.test(source ?? '') && !Number.isSafeInteger(value)) {
+        problems.push(
+          error(
+            'bad-number',
+            `${source} has more digits than a number keeps exactly`,
+            `write it as text: "${source}"`,
+            at,
+          ),
+        );
+      }
+    },
+  });
+}
+
+function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): void {
+  const seen = new Set<string>();
+  for (const { key } of items) {
+    const at = spanOf(key, '');
+    if (!isScalar(key)) {
+      problems.push(
+        error('bad-key', 'a key must be a plain name', 'write the key as one word or in quotes', at),
+      );
+      continue;
+    }
+    const name = String(key.value);
+    if (seen.has(name))
+      problems.push(
+        error(
+          'duplicate-key',
+          `'${shown(name)}' stands twice in this map`,
+          'remove or rename one of the two',
+          at,
+        ),
+      );
+    if (name === '__proto__')
+      problems.push(error('bad-key', "'__proto__' cannot be used as a name", 'choose another name', at));
+    if (name === '<<')
+      problems.push(
+        error(
+          'bad-key',
+          "merge keys ('<<') are not read",
+          'write the fields out, or refer to a whole value with *name',
+          at,
+        ),
+      );
+    seen.add(name);
+  }
+}
+
+const NEXT_STEP: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'indent with spaces: YAML does not allow tabs there',
+  BAD_INDENT: 'line the keys of one map up in the same column',
+  MULTIPLE_DOCS: 'keep one workflow per file',
+  MISSING_CHAR: 'add the missing character, or put the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'put the text in quotes if it contains a colon followed by a space',
+  UNRESOLVED_ALIAS: 'define the anchor (&name) before it is used (*name)',
+};
+
+interface ErrorPlace {
+  readonly pos: readonly [number, number];
+  readonly text: string;
+}
+
+function syntaxError(code: string, message: string, { pos: [start, end], text }: ErrorPlace): Diagnostic {
+  const isVariable = /^\{[\w-]+\}/.test(text.slice(start, start + 80));
+  const hint = isVariable
+    ? 'put a path with {variables} in quotes when it stands inside [ ]'
+    : (NEXT_STEP[code] ?? 'check the punctuation and indentation at this place');
+  return error(code === 'TAB_AS_INDENT' ? 'tab-indentation' : 'syntax', message, hint, {
+    start,
+    end: Math.max(end, start + 1),
+  });
+}
+
+function error(code: string, message: string, hint: string, span: Span): Diagnostic {
+  return { severity: 'error', code, message, hint, span };
+}
+
+/** Follows the path as far as it goes; the last node reached is the nearest place that is in the text. */
+function nodeAt(document: Document.Parsed, path: Path): Node | null {
+  let node: Node | null = document.contents;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document) ?? node;
+    const next: unknown = isMap(node) || isSeq(node) ? node.get(step, true) : undefined;
+    if (!isNode(next)) break;
+    node = next;
+  }
+  return node;
+}
+
+function keyAt(document: Document.Parsed, path: Path): Node | null {
+  const last = path.at(-1);
+  const parent = nodeAt(document, path.slice(0, -1));
+  if (last === undefined || !isMap(parent)) return null;
+  const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(last));
+  return isNode(pair?.key) ? pair.key : null;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'range' in value;
+}
+
+function spanOf(node: Node | null, text: string): Span {
+  if (!node?.range) return { start: 0, end: Math.min(1, text.length) };
+  return { start: node.range[0], end: Math.max(node.range[1], node.range[0]) };
+}
+
+function narrow(span: Span, text: string, words: string): Span {
+  const start = text.indexOf(words, span.start);
+  return start < 0 || start + words.length > span.end ? span : { start, end: start + words.length };
+}
+
+function firstAlias(document: Document.Parsed): Span {
+  let found: Span = { start: 0, end: 1 };
+  visit(document, {
+    Alias: (_, alias) => {
+      found = spanOf(alias as Node, '');
+      return visit.BREAK;
+    },
+  });
+  return found;
+}

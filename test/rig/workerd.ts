@@ -1,0 +1,68 @@
+// A worker in real workerd: its TypeScript entry bundled as for an upload, started by Miniflare, gone when stopped.
+
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { Miniflare, type MiniflareOptions } from 'miniflare';
+
+export interface Workerd {
+  readonly url: string;
+  /** Over the network, as a client would; `path` begins with `/`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerdOptions {
+  /** What the worker finds in its `env`. */
+  readonly bindings?: Readonly<Record<string, string>>;
+}
+
+type Modules = Extract<MiniflareOptions['modules'], readonly unknown[]>;
+
+export async function startWorkerd(entry: URL, { bindings = {} }: WorkerdOptions = {}): Promise<Workerd> {
+  const modules = await bundle(fileURLToPath(entry));
+  const miniflare = new Miniflare({
+    modules,
+    bindings: { ...bindings },
+    // Without nodejs_compat: whatever needs Node fails here, not after a deployment.
+    compatibilityDate: '2026-04-01',
+    // Otherwise Miniflare asks cloudflare.com for a sample of `request.cf`.
+    cf: false,
+  });
+  const url = await miniflare.ready;
+  return {
+    url: url.origin,
+    fetch: (path, init) => fetch(new URL(path, url), init),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+async function bundle(entry: string): Promise<Modules> {
+  const outdir = join(ROOT, 'dist/workerd');
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { worker: entry },
+    outdir,
+    write: false,
+    bundle: true,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    // Copied and still imported, so that workerd gets it as a module of its own.
+    loader: { '.wasm': 'copy' },
+    // As in build.mjs: the Node build of yaml is CommonJS.
+    alias: { yaml: join(ROOT, 'node_modules/yaml/browser/dist/index.js') },
+    define: { SLUICE_VERSION: '"0.0.0-test"' },
+    logLevel: 'silent',
+  });
+  return outputFiles
+    .map(({ path, contents }) => ({ path: relative(outdir, path), contents }))
+    .sort((a, b) => Number(isWasm(a)) - Number(isWasm(b)))
+    .map((file) => ({ ...file, type: isWasm(file) ? 'CompiledWasm' : 'ESModule' }) as const);
+}
+
+function isWasm({ path }: { readonly path: string }): boolean {
+  return path.endsWith('.wasm');
+}

@@ -1,0 +1,63 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openJournal, unendedIn } from '../../runner/journal.ts';
+import { endLeftovers } from '../../runner/leftovers.ts';
+import { temporaryFolder } from '../rig/cli.ts';
+
+const file = () => join(temporaryFolder(), '.sluice', 'journal');
+const group = (id: number, workDir = `/w/${id}`) => ({ id, startTime: '42', workDir });
+
+test('tells which groups were started and have not ended, under any name of a work directory', () => {
+  const path = file();
+  const journal = openJournal(path);
+  const odd = group(3, '/w/a b\n- 2\n"');
+  for (const started of [group(2), odd, group(4)]) journal.started(started);
+  journal.ended(4);
+  expect(unendedIn(path)).toEqual([group(2), odd]);
+  journal.ended(2);
+  journal.ended(3);
+  expect(unendedIn(path)).toEqual([]);
+  journal.close();
+});
+
+test('keeps what an earlier owner wrote until the leftovers are ended', () => {
+  const path = file();
+  const first = openJournal(path);
+  first.started(group(2));
+  first.close();
+  openJournal(path).close();
+  expect(unendedIn(path)).toEqual([group(2)]);
+});
+
+test('a line that was cut short counts as not written', () => {
+  const path = file();
+  openJournal(path).close();
+  appendFileSync(path, '+ 7 42 "/w/7"\n+ 8 42 "/w/8"');
+  expect(unendedIn(path).map(({ id }) => id)).toEqual([7]);
+});
+
+test('what was written before the last boot is forgotten', () => {
+  const path = join(temporaryFolder(), 'journal');
+  writeFileSync(path, 'boot another\n+ 7 42 "/w/7"\n');
+  openJournal(path).close();
+  expect(unendedIn(path)).toEqual([]);
+});
+
+test('stays small however many commands were run', () => {
+  const path = file();
+  const journal = openJournal(path);
+  for (let id = 2; id < 10_000; id++) {
+    journal.started(group(id));
+    journal.ended(id);
+  }
+  journal.started(group(9));
+  journal.close();
+  expect(statSync(path).size).toBeLessThan(70_000);
+  expect(readFileSync(path, 'utf8')).toMatch(/^boot /);
+  expect(unendedIn(path)).toEqual([group(9)]);
+});
+
+test('without a journal there are no leftovers', async () => {
+  expect(await endLeftovers(file())).toEqual([]);
+});
