@@ -13,6 +13,24 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./init.ts'),
   },
   {
+    name: 'run',
+    summary: 'Make what is stale on this machine, and say why',
+    positionals: [{ name: 'FILE', required: true }],
+    options: {
+      set: {
+        type: 'string',
+        value: 'K=V',
+        multiple: true,
+        summary: 'Use this value for a param, for this run',
+      },
+      force: { type: 'boolean', summary: 'Make everything, fresh or not' },
+      jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
+      all: { type: 'boolean', summary: 'With --json: list cached states too' },
+      json: JSON_OPTION,
+    },
+    load: () => import('./run.ts'),
+  },
+  {
     name: 'validate',
     summary: 'Check workflow files and tell everything that is wrong with them',
     positionals: [{ name: 'FILE', required: true, repeated: true }],

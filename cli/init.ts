@@ -21,7 +21,7 @@ export async function run({ positionals, io }: Invocation): Promise<ExitCode> {
     written.push(write(path, STARTER_PLAYBOOK));
   });
   for (const each of written) io.stdout.write(`wrote ${shown(relative(io.cwd, each))}\n`);
-  io.stdout.write(`next: sluice visualize ${shown(asWord(file))}\n`);
+  io.stdout.write(`next: sluice run ${shown(asWord(file))}\n`);
   return EXIT.done;
 }
 

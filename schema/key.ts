@@ -72,7 +72,7 @@ export function comparePreimages(old: Preimage, now: Preimage): KeyChange[] {
     compareCodePoints,
   );
   for (const name of names) {
-    const [was, is] = [old.params[name], now.params[name]];
+    const [was, is] = [own(old.params, name), own(now.params, name)];
     if (was === undefined || is === undefined || !sameJson(was, is))
       changes.push({ change: 'param', name, old: was, now: is });
   }
@@ -80,9 +80,14 @@ export function comparePreimages(old: Preimage, now: Preimage): KeyChange[] {
   for (const [path, was, is] of deps) changes.push({ change: 'dep', path, old: was, now: is });
   if (deps.length === 0 && !sameJson(pairs(old.deps), pairs(now.deps)))
     changes.push({ change: 'deps-order' });
-  if (!sameJson(pairs(old.code), pairs(now.code)) && !changes.some((c) => c.change === 'code'))
-    changes.push({ change: 'cmd' });
+  const told = changes.some(({ change }) => change === 'code' || change === 'cmd');
+  if (!told && !sameJson(pairs(old.code), pairs(now.code))) changes.push({ change: 'cmd' });
   return changes;
+}
+
+/** A param may be called `constructor`; what every object inherits is not its value. */
+function own(params: Preimage['params'], name: string): Json | undefined {
+  return Object.hasOwn(params, name) ? params[name] : undefined;
 }
 
 export interface TreeEntry {

@@ -96,12 +96,17 @@ function collect<T>(node: TreeNode<T>, relation: Meeting<T>['relation'], into: M
   for (const { pattern, value } of node.here) into.push({ relation, pattern, value });
 }
 
+/** Without recursion: a path may have more segments than the stack has room for. */
 function collectBelow<T>(node: TreeNode<T>, into: Meeting<T>[]): void {
-  const next = [...node.named.values(), ...[...node.varying.values()].map((branch) => branch.node)];
-  for (const below of next) {
+  const pending = childrenOf(node).reverse();
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
     collect(below, 'below', into);
-    collectBelow(below, into);
+    for (const next of childrenOf(below).reverse()) pending.push(next);
   }
+}
+
+function childrenOf<T>(node: TreeNode<T>): TreeNode<T>[] {
+  return [...node.named.values(), ...[...node.varying.values()].map((branch) => branch.node)];
 }
 
 function literalName(segment: Segment): string | null {

@@ -11,15 +11,15 @@ export type ScheduleResult =
   | { readonly ok: true; readonly schedule: ParsedSchedule }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
-const SHORTCUTS: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 0 1 1 *',
-  '@annually': '0 0 0 1 1 *',
-  '@monthly': '0 0 0 1 * *',
-  '@weekly': '0 0 0 * * 0',
-  '@daily': '0 0 0 * * *',
-  '@midnight': '0 0 0 * * *',
-  '@hourly': '0 0 * * * *',
-};
+const SHORTCUTS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 0 1 1 *'],
+  ['@annually', '0 0 0 1 1 *'],
+  ['@monthly', '0 0 0 1 * *'],
+  ['@weekly', '0 0 0 * * 0'],
+  ['@daily', '0 0 0 * * *'],
+  ['@midnight', '0 0 0 * * *'],
+  ['@hourly', '0 0 * * * *'],
+]);
 
 const EXAMPLE =
   'write six fields (second minute hour day month weekday), for example "0 0 2 * * *" for 02:00 daily';
@@ -34,20 +34,28 @@ export function parseSchedule(text: string, timezone: string | null): ScheduleRe
   }
   const every = /^@every\s+(.+)$/.exec(text.trim());
   if (every) return parseEvery(every[1]!);
-  const expression = SHORTCUTS[text.trim()] ?? text.trim();
+  const expression = SHORTCUTS.get(text.trim()) ?? text.trim();
   if (!/^(\S+\s+){4,5}\S+$/.test(expression))
     return { ok: false, message: `'${text}' is not a schedule`, hint: EXAMPLE };
   try {
     // A fixed day to look from: whether a pattern ever fires does not depend on today.
-    const next = new Cron(expression, { paused: true, ...(timezone === null ? {} : { timezone }) }).nextRun(
-      new Date(0),
-    );
-    if (next === null)
+    if (nextFireMs({ kind: 'cron', expression }, timezone, 0) === null)
       return { ok: false, message: `'${text}' never fires`, hint: 'check the day and the month' };
   } catch (cause) {
     return { ok: false, message: `'${text}' is not a schedule: ${(cause as Error).message}`, hint: EXAMPLE };
   }
   return { ok: true, schedule: { kind: 'cron', expression } };
+}
+
+/** The first time after `afterMs`; an interval counts from there. Without a zone, UTC: the same on every machine. */
+export function nextFireMs(
+  schedule: ParsedSchedule,
+  timezone: string | null,
+  afterMs: number,
+): number | null {
+  if (schedule.kind === 'every') return afterMs + schedule.ms;
+  const cron = new Cron(schedule.expression, { paused: true, timezone: timezone ?? 'UTC' });
+  return cron.nextRun(new Date(afterMs))?.getTime() ?? null;
 }
 
 function parseEvery(text: string): ScheduleResult {

@@ -1,15 +1,19 @@
 // Reads YAML or JSON text into a plain value, and remembers where in the text every part of it stood.
 
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   type Node,
   type Pair,
   parseDocument,
+  type Scalar,
   visit,
+  type YAMLMap,
 } from 'yaml';
 import { type Diagnostic, type Report, type Span, shown } from './diagnostic.ts';
 
@@ -88,17 +92,18 @@ const MAX_DEPTH = 200;
 
 /**
  * The parser recurses, and running out of stack inside a regular expression ends the whole process rather
- * than throwing, so depth is bounded before it starts. Counts generously: brackets in quotes count too.
+ * than throwing, so depth is bounded before it starts. The lexer does not recurse, and knows which brackets
+ * are only text; blocks nest by indentation, so a line that begins this far to the right is too deep.
  */
 function nestsTooDeep(text: string): boolean {
+  if (new RegExp(`^[ \\t?:-]{${2 * MAX_DEPTH}}`, 'm').test(text)) return true;
   let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c === 0x5b || c === 0x7b) depth++;
-    else if ((c === 0x5d || c === 0x7d) && depth > 0) depth--;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
     if (depth > MAX_DEPTH) return true;
   }
-  return new RegExp(`^[ ?-]{${2 * MAX_DEPTH}}`, 'm').test(text);
+  return false;
 }
 
 function toValue(document: Document.Parsed, problems: Diagnostic[]): unknown {
@@ -109,54 +114,97 @@ function toValue(document: Document.Parsed, problems: Diagnostic[]): unknown {
     const at = firstAlias(document);
     if (message.startsWith('Unresolved alias'))
       problems.push(error('unknown-anchor', message, NEXT_STEP.UNRESOLVED_ALIAS!, at));
-    else
-      problems.push(
-        error(
-          'too-many-aliases',
-          'the anchors of this file expand too far',
-          'write the parts out instead of referring to them',
-          at,
-        ),
-      );
+    else problems.push(expandsTooFar(at));
     return undefined;
   }
 }
 
 function checkNodes(document: Document.Parsed, problems: Diagnostic[]): void {
+  const aliases = new AliasLevels();
   visit(document, {
-    Map: (_, map) => void checkKeys(map.items as Pair<Node, Node>[], problems),
+    Map: (_, map) => {
+      checkTag(map, problems);
+      checkKeys(map.items as Pair<Node, Node>[], problems);
+    },
+    Seq: (_, seq) => checkTag(seq, problems),
     Scalar: (_, scalar) => {
-      const { value, source, range } = scalar;
-      if (typeof value !== 'number' || !range) return;
-      const at = { start: range[0], end: range[1] };
-      if (!Number.isFinite(value)) {
-        problems.push(
-          error(
-            'bad-number',
-            `${source} is not a number that can be compared`,
-            'write a finite number, or text in quotes',
-            at,
-          ),
-        );
-      } else if (/^[-+]?\d+$/.test(source ?? '') && !Number.isSafeInteger(value)) {
-        problems.push(
-          error(
-            'bad-number',
-            `${source} has more digits than a number keeps exactly`,
-            `write it as text: "${source}"`,
-            at,
-          ),
-        );
-      }
+      checkTag(scalar, problems);
+      checkScalar(scalar as Scalar.Parsed, problems);
+    },
+    Alias: (_, alias, around) => {
+      if (aliases.add(alias.source, around)) return undefined;
+      problems.push(expandsTooFar(spanOf(alias as Node, '')));
+      return visit.BREAK;
     },
   });
+}
+
+/** Resolving an alias looks at all anchors before it: 50,000 of them took more than ten minutes. */
+const MAX_ALIASES = 2_000;
+const MAX_ALIAS_LEVELS = 10;
+
+/** Aliases of aliases nest without any indentation, and an alias of what stands around it nests without end. */
+class AliasLevels {
+  readonly #levels = new Map<string, number>();
+  #count = 0;
+
+  add(name: string, around: readonly unknown[]): boolean {
+    const level = (this.#levels.get(name) ?? 0) + 1;
+    const anchors = around.flatMap((node) =>
+      (isMap(node) || isSeq(node)) && node.anchor ? [node.anchor] : [],
+    );
+    for (const anchor of anchors) this.#levels.set(anchor, Math.max(level, this.#levels.get(anchor) ?? 0));
+    return !anchors.includes(name) && level <= MAX_ALIAS_LEVELS && ++this.#count <= MAX_ALIASES;
+  }
+}
+
+function expandsTooFar(at: Span): Diagnostic {
+  return error(
+    'too-many-aliases',
+    'the anchors of this file expand too far',
+    'write the parts out instead of referring to them',
+    at,
+  );
+}
+
+const CORE_TAG = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/;
+
+/** Dates, sets and binaries are not JSON: they would all look alike to a key. */
+function checkTag(node: Exclude<Node, Alias>, problems: Diagnostic[]): void {
+  const { tag } = node;
+  if (tag === undefined || tag === '!' || CORE_TAG.test(tag)) return;
+  problems.push(
+    error(
+      'bad-tag',
+      `the tag ${shown(tag)} is not read`,
+      'remove the tag, and put text in quotes',
+      spanOf(node, ''),
+    ),
+  );
+}
+
+function checkScalar({ value, source, range }: Scalar.Parsed, problems: Diagnostic[]): void {
+  const at = { start: range[0], end: range[1] };
+  const refuse = (code: string, message: string, hint: string) =>
+    problems.push(error(code, message, hint, at));
+  if (typeof value === 'string' && !value.isWellFormed())
+    refuse('bad-text', 'this text contains half a character (a lone surrogate)', 'write the whole character');
+  if (typeof value !== 'number') return;
+  if (!Number.isFinite(value)) {
+    const hint = 'write a finite number, or text in quotes';
+    refuse('bad-number', `${source} is not a number that can be compared`, hint);
+  } else if (/^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source) && !Number.isSafeInteger(value)) {
+    const hint = `write it as text: "${source}"`;
+    refuse('bad-number', `${source} has more digits than a number keeps exactly`, hint);
+  }
 }
 
 function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): void {
   const seen = new Set<string>();
   for (const { key } of items) {
     const at = spanOf(key, '');
-    if (!isScalar(key)) {
+    // An empty key would be read as '', beside a key that is written so.
+    if (!isScalar(key) || key.value === null) {
       problems.push(
         error('bad-key', 'a key must be a plain name', 'write the key as one word or in quotes', at),
       );
@@ -221,7 +269,7 @@ function nodeAt(document: Document.Parsed, path: Path): Node | null {
   let node: Node | null = document.contents;
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document) ?? node;
-    const next: unknown = isMap(node) || isSeq(node) ? node.get(step, true) : undefined;
+    const next: unknown = isMap(node) ? pairAt(node, step)?.value : isSeq(node) ? node.get(step, true) : null;
     if (!isNode(next)) break;
     node = next;
   }
@@ -232,8 +280,13 @@ function keyAt(document: Document.Parsed, path: Path): Node | null {
   const last = path.at(-1);
   const parent = nodeAt(document, path.slice(0, -1));
   if (last === undefined || !isMap(parent)) return null;
-  const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(last));
-  return isNode(pair?.key) ? pair.key : null;
+  const key = pairAt(parent, last)?.key;
+  return isNode(key) ? key : null;
+}
+
+/** A key that was written as a number or a word like `true` is a string in the path. */
+function pairAt(map: YAMLMap, step: string | number): Pair | undefined {
+  return map.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
 }
 
 function isNode(value: unknown): value is Node {

@@ -79,12 +79,13 @@ export type WaitCause =
   | { readonly wait: 'frozen-without-output'; readonly paths: readonly string[] };
 
 export function judge(facts: StateFacts): Verdict {
+  // Before its inputs are looked at: a frozen stage needs none of them (SEMANTICS 6).
+  if (facts.frozen && !facts.forced) return judgeFrozen(facts);
   if (facts.missing.length > 0)
     return { verdict: 'waiting', cause: { wait: 'missing', paths: facts.missing }, reasons: [] };
   const by = facts.upstream.filter(({ status }) => status === 'gave-up');
   if (by.length > 0) return { verdict: 'blocked', by: by.map(({ stage, entity }) => ({ stage, entity })) };
   if (facts.forced) return { verdict: 'stale', reasons: [{ reason: 'forced' }] };
-  if (facts.frozen) return judgeFrozen(facts);
   const reasons = ownReasons(facts);
   const edited = editedPaths(facts);
   if (edited.length > 0 && facts.invalidatedBy === null)
@@ -113,6 +114,8 @@ function ownReasons(facts: StateFacts): Reason[] {
     if (status === 'stale') reasons.push({ reason: 'upstream-stale', stage, entity });
   }
   if (facts.current !== null) reasons.push(...keyReasons(facts));
+  // Nobody could compute a key, so no record vouches for the state, whatever else is known.
+  else if (reasons.length === 0) reasons.push({ reason: 'key-changed' });
   if (facts.due && reasons.length === 0) reasons.push({ reason: 'always-due' });
   return reasons;
 }
@@ -151,8 +154,10 @@ function withoutOutputs(reasons: readonly Reason[]): Reason[] {
   return reasons.filter(({ reason }) => reason !== 'output-differs');
 }
 
+/** Two records may share a key if a command is not reproducible: the one whose outputs are there counts. */
 function recordNow(facts: StateFacts): StateRecord | undefined {
-  return facts.records.find(({ cacheKey }) => cacheKey === facts.current?.key.cacheKey);
+  const same = facts.records.filter(({ cacheKey }) => cacheKey === facts.current?.key.cacheKey);
+  return same.find((record) => record.skipped || outReasons(facts, record).length === 0) ?? same[0];
 }
 
 function judgeFailure(facts: StateFacts, reasons: readonly Reason[]): Verdict {

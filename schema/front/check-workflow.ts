@@ -6,6 +6,8 @@ import { parseSchedule } from '../schedule.ts';
 import type { Path, SourceDocument } from '../source-document.ts';
 import { lintNestedShell } from '../template/lint-nested-shell.ts';
 import { parseTemplate } from '../template/parse.ts';
+import type { TemplateProblem } from '../template/problem.ts';
+import { checkShell } from '../template/render-shell.ts';
 import type { Stage, Workflow } from '../workflow.ts';
 import type { DraftStage, DraftWorkflow } from './draft.ts';
 
@@ -25,7 +27,7 @@ export function checkWorkflow(checked: Checked): void {
   for (const [i, stage] of checked.workflow.stages.entries()) {
     const draft = checked.draft.stages[i]!;
     checkAction(stage, draft, checked);
-    checkNestedShell(stage, draft, checked);
+    checkCommand(stage, draft, checked);
   }
 }
 
@@ -100,16 +102,17 @@ function checkAction({ id, kind, action }: Stage, draft: DraftStage, { document,
   });
 }
 
-function checkNestedShell(
-  { action, variables }: Stage,
-  draft: DraftStage,
-  { document, report }: Checked,
-): void {
+/** What no value could make safe is an error now rather than a failed attempt later. */
+function checkCommand({ action, variables }: Stage, draft: DraftStage, { document, report }: Checked): void {
   if (action.kind !== 'shell') return;
   const template = parseTemplate(action.cmd, { variables, dialect: 'braces' });
   const at = draft.templates.find(({ text }) => text === action.cmd)?.at ?? draft.at;
-  for (const { code, message, hint, start, end } of lintNestedShell(template)) {
-    const span = document.spanWithin(at, action.cmd.slice(start, end));
-    report({ severity: 'warning', code, message, hint, span });
-  }
+  const told = (severity: 'error' | 'warning', problems: readonly TemplateProblem[]) => {
+    for (const { code, message, hint, start, end } of problems) {
+      const span = document.spanWithin(at, action.cmd.slice(start, end));
+      report({ severity, code, message, hint, span });
+    }
+  };
+  told('error', checkShell(template));
+  told('warning', lintNestedShell(template));
 }

@@ -21,7 +21,7 @@ describe('init', () => {
         'wrote texts/river.txt',
         'wrote .gitignore',
         'wrote playbook.yaml',
-        'next: sluice visualize playbook.yaml',
+        'next: sluice run playbook.yaml',
         '',
       ].join('\n'),
       stderr: '',
@@ -35,7 +35,7 @@ describe('init', () => {
     const { code, stdout } = await runSluice(['init', 'books/my first.yaml'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain('wrote books/texts/river.txt\n');
-    expect(stdout).toContain("next: sluice visualize 'books/my first.yaml'\n");
+    expect(stdout).toContain("next: sluice run 'books/my first.yaml'\n");
     expect(existsSync(join(cwd, 'books/my first.yaml'))).toBe(true);
   });
 

@@ -108,6 +108,12 @@ const BAD: readonly [name: string, content: string, place: string, ...words: str
     "'cdm'",
   ],
   [
+    'a value where no quoting is safe',
+    `params: {x: 1}\n${stages('  a: {cmd: "echo `id {{params.x}}`"}\n')}`,
+    '3:',
+    '{{params.x}} stands',
+  ],
+  [
     'a path with a variable that YAML takes for a map',
     stages('  a:\n    cmd: x\n    deps: [in/{x}.txt]\n    outs: ["o/{x}"]\n'),
     '4:15',

@@ -145,9 +145,9 @@ describe('a journalled group', () => {
     // The member keeps the pipe open, so that only the leader's exit is waited for.
     const child = await startGroup(`(${FOREVER}) & read -r _ < /dev/null; exit 0`, theirs);
     if (child.exitCode === null) await once(child, 'exit');
+    const closed = once(child, 'close');
     const group = { id: child.pid!, startTime: '1', workDir: '/w' };
     expect(await endLeftovers(journalOf(group))).toEqual([{ group, fate }]);
-    const closed = once(child, 'close');
     if (fate === 'recycled') endQuietly(group.id);
     await closed;
   });
