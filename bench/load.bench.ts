@@ -6,17 +6,21 @@ import { loadWorkflow } from '../schema/load-workflow.ts';
 import { playbookOf } from './playbook-of.ts';
 
 const options = { name: 'bench', root: '/project' };
-const hundred = playbookOf(100);
-const fiveThousand = playbookOf(5_000);
-const loaded = loadWorkflow(hundred, options);
+const plain = playbookOf(100, 'plain');
+const rich = playbookOf(100, 'rich');
+const large = playbookOf(5_000, 'plain');
+const loaded = loadWorkflow(plain, options);
 if (loaded.kind !== 'workflow') throw new Error('the bench playbook is invalid');
 const { stages } = loaded.workflow;
 
+const warm = { warmupIterations: 50, warmupTime: 1_000 };
+
 describe('100 stages', () => {
-  bench('parse + validate + DAG', () => void loadWorkflow(hundred, options));
-  bench('DAG alone', () => void buildDag(stages));
+  bench('parse + validate + DAG', () => void loadWorkflow(plain, options), warm);
+  bench('the same with resources, retry and description', () => void loadWorkflow(rich, options), warm);
+  bench('DAG alone', () => void buildDag(stages), warm);
 });
 
 describe('5,000 stages', () => {
-  bench('parse + validate + DAG', () => void loadWorkflow(fiveThousand, options), { iterations: 5 });
+  bench('parse + validate + DAG', () => void loadWorkflow(large, options), { iterations: 5 });
 });

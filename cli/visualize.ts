@@ -1,9 +1,10 @@
 // `sluice visualize FILE`: the stages and what flows between them, for the terminal or as a file.
 
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { writeFileAtomic } from '../host/atomic-write.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { CliError, EXIT, type ExitCode, type Invocation, type Io, text } from './command.ts';
+import { withoutImplied } from './draw/told-edges.ts';
 import { loadFile } from './load-file.ts';
 import { orExplain } from './write-error.ts';
 
@@ -11,10 +12,25 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const loaded = loadFile(positionals[0]!, io);
   const out = text(values, 'out');
   if (out !== undefined && resolve(io.cwd, out) === loaded.path) throw wouldReplaceIt(out);
-  const drawn = await draw(text(values, 'format') ?? 'tree', loaded, out === undefined ? io : null);
+  const told = { workflow: loaded.workflow, dag: withoutImplied(loaded.dag) };
+  const format = text(values, 'format') ?? formatOf(out);
+  const drawn = await draw(format, told, out === undefined ? io : null);
   if (out === undefined) io.stdout.write(drawn);
   else orExplain(() => writeFileAtomic(resolve(io.cwd, out), drawn));
   return EXIT.done;
+}
+
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  '.svg': 'svg',
+  '.mmd': 'mermaid',
+  '.mermaid': 'mermaid',
+  '.dot': 'dot',
+  '.gv': 'dot',
+};
+
+/** `-o p.svg` says enough. */
+function formatOf(out: string | undefined): string {
+  return BY_EXTENSION[extname(out ?? '').toLowerCase()] ?? 'tree';
 }
 
 function wouldReplaceIt(out: string): CliError {

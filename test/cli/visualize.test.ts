@@ -75,3 +75,24 @@ test('the drawing never replaces the workflow it was made from', async () => {
   expect(stderr).toContain('→ name another file after -o');
   expect(readFileSync(join(cwd, 'p.yaml'), 'utf8')).toBe(PLAYBOOK);
 });
+
+test('the extension of -o says the format where --format does not', async () => {
+  const cwd = temporaryFolder({ 'p.yaml': PLAYBOOK });
+  await runSluice(['visualize', 'p.yaml', '-o', 'p.svg'], { cwd });
+  expect(readFileSync(join(cwd, 'p.svg'), 'utf8')).toMatch(/^<svg /);
+});
+
+test('an after that other edges imply is not drawn', async () => {
+  const cwd = temporaryFolder({
+    'p.yaml': `
+stages:
+  a: {cmd: x, outs: [a.txt]}
+  b: {cmd: x, deps: [a.txt], outs: [b.txt]}
+  c: {cmd: x, deps: [b.txt], outs: [c.txt], after: [a]}
+  d: {cmd: x, after: [c]}
+`,
+  });
+  const { stdout } = await runSluice(['visualize', 'p.yaml', '--format', 'dot'], { cwd });
+  expect(stdout.match(/->/g)).toHaveLength(3);
+  expect(stdout.match(/dashed/g)).toHaveLength(1);
+});

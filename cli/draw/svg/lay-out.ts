@@ -42,10 +42,25 @@ export function layOut(net: Net, sizes: readonly Size[], ranksep: number): Layou
   for (const [knot, size] of sizes.entries()) graph.setNode(String(knot), { ...size, x: 0, y: 0 });
   for (const { from, to } of net.ties) graph.setEdge(String(from), String(to), { points: [] });
   layout(graph);
-  const { width, height } = graph.graph();
   const boxes = sizes.map((_, knot) => graph.node(String(knot)));
   const points = net.ties.map(({ from, to }) => graph.edge(String(from), String(to)).points);
-  return isUpsideDown(boxes) ? mirrored({ width, height, boxes, points }) : { width, height, boxes, points };
+  const found = fitted({ width: graph.graph().width, height: 0, boxes, points });
+  return isUpsideDown(boxes) ? mirrored(found) : found;
+}
+
+/** dagre's own height is that of the boxes; lines that pass above or below them need room too. */
+function fitted({ width, boxes, points }: Layout): Layout {
+  const edges = boxes.flatMap(({ y, height }) => [y - height / 2, y + height / 2]);
+  const passed = points.flatMap((line) => line.map(({ y }) => y));
+  const all = [...edges, ...passed];
+  const [top, bottom] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  const lowered = <T extends Point>(thing: T): T => ({ ...thing, y: thing.y - top });
+  return {
+    width,
+    height: bottom - top,
+    boxes: boxes.map(lowered),
+    points: points.map((line) => line.map(lowered)),
+  };
 }
 
 /** To dagre both ways up are the same; to a reader the stages that come first in the file belong on top. */
