@@ -26,6 +26,7 @@ import { LockRecords } from './run/lock-records.ts';
 import { MadeOutputs } from './run/made-outputs.ts';
 import { makeState } from './run/make-state.ts';
 import { runWorkflow, type StateResult } from './run/run-workflow.ts';
+import { Saving } from './run/saving.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const loaded = loadFile(positionals[0]!, io, readOverrides(list(values, 'set'), positionals[0]!, io));
@@ -90,7 +91,7 @@ async function runHere({
     made.save();
     lock.save(nowMs());
   };
-  const saveSoon = coalesced(save, nowMs);
+  const saving = new Saving(save);
   try {
     return await runWorkflow({
       ...{ workflow, dag, root, hash: blake3.hash, hasher, lock, made, force, jobs, nowMs },
@@ -101,13 +102,12 @@ async function runHere({
         if (action.kind !== 'shell') throw new Error(`${action.kind} was not refused`);
         return makeState(state, action, { ...make, workBase: base });
       },
-      report: (result) => {
-        if (result.status === 'completed') saveSoon();
-        io.stderr.write(renderState(result, io));
-      },
+      recorded: () => saving.soon(),
+      stageDone: () => saving.now(),
+      report: (result) => void io.stderr.write(renderState(result, io)),
     });
   } finally {
-    save();
+    saving.now();
     cache.save();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await supervisor.close();
@@ -130,18 +130,6 @@ function listOnDisk(
     });
   }
   return found.map(({ path }) => (pattern.absolute ? path : relative(root, path)));
-}
-
-const SAVE_EVERY_MS = 200;
-
-/** At once when little is made, at most five times a second when there is much. */
-function coalesced(save: () => void, nowMs: () => number): () => void {
-  let last = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (nowMs() - last < SAVE_EVERY_MS) return;
-    save();
-    last = nowMs();
-  };
 }
 
 async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownership> {

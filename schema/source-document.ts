@@ -1,7 +1,6 @@
 // Reads YAML or JSON text into a plain value, and remembers where in the text every part of it stood.
 
 import {
-  type Alias,
   Composer,
   type CST,
   type Document,
@@ -13,13 +12,12 @@ import {
   type Node,
   type Pair,
   Parser,
-  type Scalar,
   visit,
   type YAMLMap,
   YAMLParseError,
-  type YAMLSeq,
 } from 'yaml';
-import { type Diagnostic, type Report, type Span, shown } from './diagnostic.ts';
+import type { Diagnostic, Report, Span } from './diagnostic.ts';
+import { checkNodes, error, expandsTooFar, spanOf } from './source-checks.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -138,135 +136,6 @@ function toValue(document: Document.Parsed, problems: Diagnostic[]): unknown {
   }
 }
 
-function checkNodes(document: Document.Parsed, problems: Diagnostic[]): void {
-  checkNode(document.contents, [], { problems, aliases: new AliasLevels() });
-}
-
-interface Checking {
-  readonly problems: Diagnostic[];
-  readonly aliases: AliasLevels;
-}
-
-/** Our own walk: the library's `visit` takes a quarter of the time of parsing. False ends it. */
-function checkNode(node: unknown, around: readonly Collection[], checking: Checking): boolean {
-  const { problems, aliases } = checking;
-  if (isScalar(node)) {
-    checkTag(node as Scalar.Parsed, problems);
-    checkScalar(node as Scalar.Parsed, problems);
-  } else if (isMap(node)) {
-    checkTag(node as YAMLMap.Parsed, problems);
-    checkKeys(node.items as Pair<Node, Node>[], problems);
-    const inside = [...around, node as Collection];
-    return node.items.every(({ key, value }) =>
-      [key, value].every((each) => checkNode(each, inside, checking)),
-    );
-  } else if (isSeq(node)) {
-    checkTag(node as YAMLSeq.Parsed, problems);
-    const inside = [...around, node as Collection];
-    return node.items.every((item) => checkNode(item, inside, checking));
-  } else if (isAlias(node) && !aliases.add(node.source, around)) {
-    problems.push(expandsTooFar(spanOf(node as Node, '')));
-    return false;
-  }
-  return true;
-}
-
-type Collection = YAMLMap.Parsed | YAMLSeq.Parsed;
-
-/** Resolving an alias looks at all anchors before it: 50,000 of them took more than ten minutes. */
-const MAX_ALIASES = 2_000;
-const MAX_ALIAS_LEVELS = 10;
-
-/** Aliases of aliases nest without any indentation, and an alias of what stands around it nests without end. */
-class AliasLevels {
-  readonly #levels = new Map<string, number>();
-  #count = 0;
-
-  add(name: string, around: readonly Collection[]): boolean {
-    const level = (this.#levels.get(name) ?? 0) + 1;
-    const anchors = around.flatMap(({ anchor }) => (anchor ? [anchor] : []));
-    for (const anchor of anchors) this.#levels.set(anchor, Math.max(level, this.#levels.get(anchor) ?? 0));
-    return !anchors.includes(name) && level <= MAX_ALIAS_LEVELS && ++this.#count <= MAX_ALIASES;
-  }
-}
-
-function expandsTooFar(at: Span): Diagnostic {
-  return error(
-    'too-many-aliases',
-    'the anchors of this file expand too far',
-    'write the parts out instead of referring to them',
-    at,
-  );
-}
-
-const CORE_TAG = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/;
-
-/** Dates, sets and binaries are not JSON: they would all look alike to a key. */
-function checkTag(node: Exclude<Node, Alias>, problems: Diagnostic[]): void {
-  const { tag } = node;
-  if (tag === undefined || tag === '!' || CORE_TAG.test(tag)) return;
-  problems.push(
-    error(
-      'bad-tag',
-      `the tag ${shown(tag)} is not read`,
-      'remove the tag, and put text in quotes',
-      spanOf(node, ''),
-    ),
-  );
-}
-
-function checkScalar({ value, source, range }: Scalar.Parsed, problems: Diagnostic[]): void {
-  const at = { start: range[0], end: range[1] };
-  const refuse = (code: string, message: string, hint: string) =>
-    problems.push(error(code, message, hint, at));
-  if (typeof value === 'string' && !value.isWellFormed())
-    refuse('bad-text', 'this text contains half a character (a lone surrogate)', 'write the whole character');
-  if (typeof value !== 'number') return;
-  if (!Number.isFinite(value)) {
-    const hint = 'write a finite number, or text in quotes';
-    refuse('bad-number', `${source} is not a number that can be compared`, hint);
-  } else if (/^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source) && !Number.isSafeInteger(value)) {
-    const hint = `write it as text: "${source}"`;
-    refuse('bad-number', `${source} has more digits than a number keeps exactly`, hint);
-  }
-}
-
-function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): void {
-  const seen = new Set<string>();
-  for (const { key } of items) {
-    const at = spanOf(key, '');
-    // An empty key would be read as '', beside a key that is written so.
-    if (!isScalar(key) || key.value === null) {
-      problems.push(
-        error('bad-key', 'a key must be a plain name', 'write the key as one word or in quotes', at),
-      );
-      continue;
-    }
-    const name = String(key.value);
-    if (seen.has(name))
-      problems.push(
-        error(
-          'duplicate-key',
-          `'${shown(name)}' stands twice in this map`,
-          'remove or rename one of the two',
-          at,
-        ),
-      );
-    if (name === '__proto__')
-      problems.push(error('bad-key', "'__proto__' cannot be used as a name", 'choose another name', at));
-    if (name === '<<')
-      problems.push(
-        error(
-          'bad-key',
-          "merge keys ('<<') are not read",
-          'write the fields out, or refer to a whole value with *name',
-          at,
-        ),
-      );
-    seen.add(name);
-  }
-}
-
 const NEXT_STEP: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with spaces: YAML does not allow tabs there',
   BAD_INDENT: 'line the keys of one map up in the same column',
@@ -290,10 +159,6 @@ function syntaxError(code: string, message: string, { pos: [start, end], text }:
     start,
     end: Math.max(end, start + 1),
   });
-}
-
-function error(code: string, message: string, hint: string, span: Span): Diagnostic {
-  return { severity: 'error', code, message, hint, span };
 }
 
 /** Follows the path as far as it goes; the last node reached is the nearest place that is in the text. */
@@ -323,11 +188,6 @@ function pairAt(map: YAMLMap, step: string | number): Pair | undefined {
 
 function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'range' in value;
-}
-
-function spanOf(node: Node | null, text: string): Span {
-  if (!node?.range) return { start: 0, end: Math.min(1, text.length) };
-  return { start: node.range[0], end: Math.max(node.range[1], node.range[0]) };
 }
 
 function narrow(span: Span, text: string, words: string): Span {

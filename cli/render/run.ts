@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { shown } from '../../schema/diagnostic.ts';
-import { stateName } from '../../schema/reason.ts';
 import type { Workflow } from '../../schema/workflow.ts';
 import type { Io } from '../command.ts';
 import type { StateResult } from '../run/run-workflow.ts';
@@ -16,7 +15,7 @@ const MARKS: Readonly<Record<StateResult['status'], readonly [string, Style]>> =
   waiting: ['…', 'yellow'],
 };
 
-export function renderState({ stage, entity, status, reasons, error, seconds }: StateResult, io: Io): string {
+export function renderState({ name, status, reasons, error, seconds }: StateResult, io: Io): string {
   if (status === 'cached' && reasons.length === 0) return '';
   const [mark, style] = MARKS[status];
   const took = status === 'completed' ? paint(io, 'dim', ` ${seconds.toFixed(2)} s`) : '';
@@ -28,7 +27,7 @@ export function renderState({ stage, entity, status, reasons, error, seconds }: 
           .split('\n')
           .map((line) => `    ${shown(line)}`)
           .join('\n')}\n`;
-  return `${paint(io, style, mark)} ${stateName(stage, entity)}${took}${why}\n${said}`;
+  return `${paint(io, style, mark)} ${name}${took}${why}\n${said}`;
 }
 
 interface RunReport {

@@ -4,10 +4,11 @@ import { join, relative, resolve } from 'node:path';
 import type { PathHasher } from '../../host/path-hash.ts';
 import type { HashBytes } from '../../schema/blake3.ts';
 import type { Dag } from '../../schema/dag.ts';
+import { shown } from '../../schema/diagnostic.ts';
 import { computeKey, hashMembers, type PathHash, type Preimage } from '../../schema/key.ts';
 import type { Recipe, StateLock } from '../../schema/lock-file/shape.ts';
 import { matchPattern, type Pattern } from '../../schema/pattern.ts';
-import { explain, type Reason } from '../../schema/reason.ts';
+import { explain, type Reason, stateName } from '../../schema/reason.ts';
 import { judge, type StateFacts, type UpstreamFact, type Verdict } from '../../schema/verdict.ts';
 import type { Blake3, EntityId, StageId } from '../../schema/words.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
@@ -33,9 +34,14 @@ export interface RunContext {
   readonly list: (pattern: Pattern) => readonly string[];
   readonly make: (state: FoundState) => Promise<Made>;
   readonly report: (result: StateResult) => void;
+  /** Something new is in the lock file's records. */
+  readonly recorded: () => void;
+  readonly stageDone: () => void;
 }
 
 export interface StateResult {
+  /** As a person reads it: `count_river` for the entity `river` of `count_{text}`. */
+  readonly name: string;
   readonly stage: StageId;
   readonly entity: EntityId;
   readonly status: 'completed' | 'cached' | 'failed' | 'skipped' | 'waiting';
@@ -47,11 +53,14 @@ export interface StateResult {
 export async function runWorkflow(context: RunContext): Promise<readonly StateResult[]> {
   const run = new Run(context);
   const stages = new Map(context.workflow.stages.map((stage) => [stage.id, stage]));
-  for (const id of context.dag.order) await run.settleStage(stages.get(id)!);
+  for (const id of context.dag.order) {
+    await run.settleStage(stages.get(id)!);
+    context.stageDone();
+  }
   return run.results;
 }
 
-type Settled = Omit<StateResult, 'stage' | 'entity' | 'seconds'>;
+type Settled = Pick<StateResult, 'status' | 'reasons' | 'error'>;
 
 /** What has happened so far in this run, as far as later stages must know it. */
 class Run {
@@ -97,7 +106,8 @@ class Run {
       this.#failedStages.add(id);
       for (const out of state.outs) this.#unsettled.set(resolve(this.#context.root, out), state);
     }
-    const result = { stage: id, entity: state.entity, ...settled, seconds: (nowMs() - begun) / 1_000 };
+    const seconds = (nowMs() - begun) / 1_000;
+    const result = { name: nameOf(state), stage: id, entity: state.entity, ...settled, seconds };
     this.results.push(result);
     report(result);
   }
@@ -110,8 +120,9 @@ class Run {
     const verdict = judge(this.#factsOf(state, current, missing));
     switch (verdict.verdict) {
       case 'fresh':
-        if (verdict.adopt) this.#record(state, current!, begunNow(this.#context));
-        return cached(verdict.frozen ? ['frozen'] : []);
+        // Without its inputs there is no key to adopt the output under; it is kept all the same.
+        if (verdict.adopt && current !== null) this.#record(state, current, begunNow(this.#context));
+        return cached(verdict.frozen ? [frozenReason(verdict.despite)] : []);
       case 'skipped':
         return cached([]);
       case 'edited':
@@ -275,8 +286,19 @@ class Run {
       cache_key: key.cacheKey,
     };
     lock.set(state.stage, state.entity, { state: entry, recipe });
+    this.#context.recorded();
     return null;
   }
+}
+
+/** SEMANTICS 12: a stage whose name has all of its variables is shown with their values in place. */
+function nameOf({ stage, entity, bindings }: FoundState): string {
+  const { id, variables } = stage;
+  if (variables.length === 0 || !variables.every((name) => id.includes(`{${name}}`)))
+    return stateName(id, entity);
+  return shown(
+    variables.reduce<string>((name, each) => name.replace(`{${each}}`, () => bindings[each]!), id),
+  );
 }
 
 interface Look {
@@ -286,6 +308,10 @@ interface Look {
 
 function begunNow({ nowMs }: RunContext): number {
   return nowMs();
+}
+
+function frozenReason(despite: readonly Reason[]): string {
+  return despite.length === 0 ? 'frozen' : `frozen, kept despite: ${despite.map(explain).join('; ')}`;
 }
 
 function cached(reasons: readonly string[]): Settled {

@@ -1,8 +1,9 @@
-import { cpSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { takeOwnership } from '../../host/owner.ts';
-import { temporaryFolder } from '../rig/cli.ts';
+import { PROGRAM, temporaryFolder } from '../rig/cli.ts';
 import { project } from '../rig/project.ts';
 
 /** Each text is counted; the counts are put together with a title. */
@@ -35,6 +36,11 @@ describe('a run', () => {
     expect(await p.run()).toMatchObject({ code: 0, states_run: 0, states_cached: 3, states: [] });
     expect(p.read('p.lock.yaml')).toBe(lock);
     expect([p.runs('count'), p.runs('sum')]).toEqual([2, 1]);
+  });
+
+  test('a state is shown by the name its stage gives it', async () => {
+    const { stderr } = await words().run();
+    expect(stderr).toMatch(/^✓ count_a .*no lock file found/m);
   });
 
   test('a file touched without a change runs nothing', async () => {
@@ -236,9 +242,16 @@ describe('frozen', () => {
     const p = project({ 'p.yaml': FROZEN, in: '1', o: 'old' });
     expect(await p.run()).toMatchObject({ code: 0, states_run: 0 });
     p.write('in', '2');
-    expect(await p.run()).toMatchObject({ code: 0, states_run: 0 });
+    const { code, states_run, stderr } = await p.run();
+    expect({ code, states_run }).toEqual({ code: 0, states_run: 0 });
+    expect(stderr).toContain('frozen, kept despite: deps_hash changed: in');
     expect(p.read('o')).toBe('old');
     expect(await p.run('--force')).toMatchObject({ states_run: 1 });
+  });
+
+  test('an output whose inputs are gone is kept', async () => {
+    const p = project({ 'p.yaml': FROZEN, o: 'old' });
+    expect(await p.run()).toMatchObject({ code: 0, states_run: 0 });
   });
 
   test('without an output it is refused, with --force named', async () => {
@@ -303,3 +316,34 @@ test('the environment of a command is clean', async () => {
   expect(names).toEqual(expect.arrayContaining(['PATH', 'MINE', 'SLUICE_STAGE', 'TMPDIR']));
   expect(names).not.toContain('NODE_OPTIONS');
 });
+
+test('after kill -9 in stage 3 stages 1 and 2 are kept, and nothing of stage 3 goes on running', async () => {
+  const p = project({
+    'p.yaml': `
+stages:
+  one: {cmd: "echo 1 > {{outs[0].path}}", outs: [one.txt]}
+  two: {cmd: "cp {{deps[0].path}} {{outs[0].path}}", deps: [one.txt], outs: [two.txt]}
+  three: {cmd: "echo $$ > pid; cat hold > {{outs[0].path}}", deps: [two.txt], outs: [three.txt]}
+`,
+  });
+  execFileSync('mkfifo', [join(p.root, 'hold')]);
+  const child = spawn(process.execPath, [PROGRAM, 'run', 'p.yaml'], { cwd: p.root, stdio: 'ignore' });
+  await vi.waitUntil(() => p.has('pid') && p.read('pid') !== '', { timeout: 15_000 });
+  child.kill('SIGKILL');
+  const pid = p.read('pid').trim();
+  await vi.waitUntil(() => !isRunning(pid), { timeout: 15_000 });
+  expect(p.has('three.txt')).toBe(false);
+  rmSync(join(p.root, 'hold'));
+  p.write('hold', 'done');
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 1, states_cached: 2 });
+  expect(p.read('three.txt')).toBe('done');
+});
+
+/** A zombie has ended; nothing here may reap it. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

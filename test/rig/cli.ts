@@ -21,7 +21,7 @@ export interface CliOptions {
   readonly stdin?: string;
 }
 
-const PROGRAM = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url));
 
 export async function runSluice(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const failure = inject('buildFailure');
