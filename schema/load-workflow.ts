@@ -3,6 +3,7 @@
 import { buildDag, type Dag, type DagProblem } from './dag.ts';
 import { type Diagnostic, nearest, type Report, shown } from './diagnostic.ts';
 import { checkWorkflow } from './front/check-workflow.ts';
+import type { Rest } from './front/damage.ts';
 import type { DraftWorkflow } from './front/draft.ts';
 import { finishWorkflow } from './front/finish.ts';
 import { draftJob, readSettings } from './front/job.ts';
@@ -41,21 +42,33 @@ export function loadWorkflow(text: string, options: LoadOptions): Loaded {
   const report: Report = (diagnostic) => diagnostics.push(diagnostic);
   const document = readDocument(text, report);
   const read = document && readFrontEnd(document, options, report);
-  if (!document || !read) return { kind: 'invalid', diagnostics };
-  if (read.kind === 'settings') return { ...read, diagnostics };
+  if (!document || !read) return invalid(diagnostics);
+  if (read.kind === 'settings') return isFit(diagnostics) ? { ...read, diagnostics } : invalid(diagnostics);
+  const news: Report = (diagnostic) => read.isNews(diagnostic) && report(diagnostic);
   const draft = override(read.draft, options.set ?? {});
-  const workflow = finishWorkflow(draft, document, report);
+  const workflow = finishWorkflow(draft, document, news);
   const { dag, problems } = buildDag(workflow.stages, locateIn(workflow, options.root));
   const places = new Map(draft.stages.map((stage) => [stage.id, stage] as const));
-  for (const problem of problems) report(tell(problem, document, places));
-  checkWorkflow({ workflow, draft, document, root: options.root, report });
-  diagnostics.sort((a, b) => a.span.start - b.span.start);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { kind: 'invalid', diagnostics };
-  return { kind: 'workflow', workflow, dag, diagnostics };
+  for (const problem of problems) news(tell(problem, document, places));
+  checkWorkflow({ workflow, draft, document, root: options.root, report: news });
+  if (!isFit(diagnostics)) return invalid(diagnostics);
+  return { kind: 'workflow', workflow, dag, diagnostics: inOrder(diagnostics) };
+}
+
+function isFit(diagnostics: readonly Diagnostic[]): boolean {
+  return !diagnostics.some(({ severity }) => severity === 'error');
+}
+
+function invalid(diagnostics: readonly Diagnostic[]): Loaded {
+  return { kind: 'invalid', diagnostics: inOrder(diagnostics) };
+}
+
+function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.toSorted((a, b) => a.span.start - b.span.start);
 }
 
 type Read =
-  | { readonly kind: 'draft'; readonly draft: DraftWorkflow }
+  | { readonly kind: 'draft'; readonly draft: DraftWorkflow; readonly isNews: Rest<unknown>['isNews'] }
   | { readonly kind: 'settings'; readonly settings: Settings };
 
 export type FrontEnd = 'playbook' | 'pipeline' | 'job' | 'settings';
@@ -66,20 +79,20 @@ function readFrontEnd(document: SourceDocument, { name }: LoadOptions, report: R
     case null:
       return null;
     case 'playbook': {
-      const file = readShape(playbookShape, document, report);
-      return file && { kind: 'draft', draft: draftPlaybook(file, name) };
+      const read = readShape(playbookShape, document, report);
+      return read && { kind: 'draft', draft: draftPlaybook(read.file, name), isNews: read.isNews };
     }
     case 'pipeline': {
-      const file = readShape(pipelineShape, document, report);
-      return file && { kind: 'draft', draft: draftPipeline(file, name) };
+      const read = readShape(pipelineShape, document, report);
+      return read && { kind: 'draft', draft: draftPipeline(read.file, name), isNews: read.isNews };
     }
     case 'job': {
-      const file = readShape(jobShape, document, report);
-      return file && { kind: 'draft', draft: draftJob(file, name) };
+      const read = readShape(jobShape, document, report);
+      return read && { kind: 'draft', draft: draftJob(read.file, name), isNews: read.isNews };
     }
     case 'settings': {
-      const file = readShape(settingsShape, document, report);
-      return file && { kind: 'settings', settings: readSettings(file) };
+      const read = readShape(settingsShape, document, report);
+      return read && { kind: 'settings', settings: readSettings(read.file) };
     }
     default:
       return unreachable(frontEnd);

@@ -15,6 +15,7 @@ import {
 } from 'yaml';
 import { type Diagnostic, type Span, shown } from './diagnostic.ts';
 
+/** A key that stands again is told and left out, so that the rest can be read. */
 export function checkNodes(document: Document.Parsed, problems: Diagnostic[]): void {
   checkNode(document.contents, [], { problems, aliases: new AliasLevels() });
 }
@@ -32,7 +33,7 @@ function checkNode(node: unknown, around: readonly Collection[], checking: Check
     checkScalar(node as Scalar.Parsed, problems);
   } else if (isMap(node)) {
     checkTag(node as YAMLMap.Parsed, problems);
-    checkKeys(node.items as Pair<Node, Node>[], problems);
+    node.items = checkKeys(node.items as Pair<Node, Node>[], problems);
     const inside = [...around, node as Collection];
     return node.items.every(({ key, value }) =>
       [key, value].every((each) => checkNode(each, inside, checking)),
@@ -108,9 +109,14 @@ function checkScalar({ value, source, range }: Scalar.Parsed, problems: Diagnost
   }
 }
 
-function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): void {
+export const DUPLICATE_KEY = 'duplicate-key';
+
+/** Those that stand for the first time. */
+function checkKeys(items: Pair<Node, Node>[], problems: Diagnostic[]): Pair<Node, Node>[] {
   const seen = new Set<string>();
-  for (const { key } of items) {
+  const first: Pair<Node, Node>[] = [];
+  for (const item of items) {
+    const { key } = item;
     const at = spanOf(key, '');
     // An empty key would be read as '', beside a key that is written so.
     if (!isScalar(key) || key.value === null) {
@@ -120,10 +126,11 @@ function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): 
       continue;
     }
     const name = String(key.value);
-    if (seen.has(name))
+    if (!seen.has(name)) first.push(item);
+    else
       problems.push(
         error(
-          'duplicate-key',
+          DUPLICATE_KEY,
           `'${shown(name)}' stands twice in this map`,
           'remove or rename one of the two',
           at,
@@ -142,6 +149,7 @@ function checkKeys(items: readonly Pair<Node, Node>[], problems: Diagnostic[]): 
       );
     seen.add(name);
   }
+  return first.length === items.length ? items : first;
 }
 
 export function error(code: string, message: string, hint: string, span: Span): Diagnostic {

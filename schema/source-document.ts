@@ -17,7 +17,7 @@ import {
   YAMLParseError,
 } from 'yaml';
 import type { Diagnostic, Report, Span } from './diagnostic.ts';
-import { checkNodes, error, expandsTooFar, spanOf } from './source-checks.ts';
+import { checkNodes, DUPLICATE_KEY, error, expandsTooFar, spanOf } from './source-checks.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -35,12 +35,19 @@ export interface SourceDocument {
 /** A 5,000-stage playbook is about 1 MB; nobody writes more than this by hand. */
 export const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
 
+/** Null if there is no value to go on with; a key that stands twice is reported, and read as it stands first. */
 export function readDocument(text: string, report: Report): SourceDocument | null {
   const problems: Diagnostic[] = [];
   const parsed = parse(text, problems);
-  const value = parsed && problems.length === 0 ? toValue(parsed, problems) : undefined;
   for (const problem of problems) report(problem);
-  if (parsed === null || problems.length > 0) return null;
+  if (parsed === null || problems.some(({ code }) => code !== DUPLICATE_KEY)) return null;
+  const unread: Diagnostic[] = [];
+  const value = toValue(parsed, unread);
+  if (unread.length > 0) {
+    // An anchor may have stood in what was left out.
+    if (problems.length === 0) for (const problem of unread) report(problem);
+    return null;
+  }
   return {
     text,
     value,

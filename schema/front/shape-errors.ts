@@ -3,20 +3,20 @@
 import type * as z from 'zod';
 import { type Diagnostic, nearest, type Report, shown, suggest } from '../diagnostic.ts';
 import type { Path, SourceDocument } from '../source-document.ts';
+import { type Issue, type Rest, readRest } from './damage.ts';
 
-/** The value in its shape, or null after everything that does not fit was reported. */
+/** The value in its shape; what does not fit is reported and left out, or null if too little is left. */
 export function readShape<S extends z.ZodType>(
   shape: S,
   document: SourceDocument,
   report: Report,
-): z.output<S> | null {
+): Rest<z.output<S>> | null {
   const parsed = shape.safeParse(document.value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { file: parsed.data, isNews: () => true };
   for (const issue of parsed.error.issues) reportIssue(issue, [], { shape, document, report });
-  return null;
+  return readRest(shape, document, parsed.error.issues);
 }
 
-type Issue = z.core.$ZodIssue;
 interface Context {
   readonly shape: z.ZodType;
   readonly document: SourceDocument;

@@ -127,14 +127,14 @@ export function addReferenced(
       if (known || referred === undefined) continue;
       const out = referred.outs[0];
       if (id === stage.draft.id || out === undefined) {
-        const message =
-          id === stage.draft.id
-            ? 'a stage cannot refer to its own output'
-            : `stage '${shown(id)}' has no output to refer to`;
+        const isOwn = id === stage.draft.id;
+        const message = isOwn
+          ? 'a stage cannot refer to its own output'
+          : `stage '${shown(id)}' has no output to refer to`;
         const span = context.document.spanWithin(at, path.source);
         context.report({
           severity: 'error',
-          code: 'bad-reference',
+          code: isOwn ? 'bad-reference' : 'no-output',
           message,
           hint: 'refer to a stage that makes a file',
           span,
