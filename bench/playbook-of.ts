@@ -19,3 +19,14 @@ export function playbookOf(stages: number, kind: 'plain' | 'rich'): string {
   }
   return `${lines.join('\n')}\n`;
 }
+
+/** The hardest shape for finding the order: every pattern of one directory has to be told from all the others. */
+export function patternsOf(stages: number): string {
+  const lines = Array.from({ length: stages }, (_, i) => [
+    `  stage_${i}:`,
+    `    cmd: tool {{deps[0].path}} > {{outs[0].path}}`,
+    `    deps: ["in/{x}.a${i}"]`,
+    `    outs: ["out/{x}.b${i}"]`,
+  ]);
+  return `stages:\n${lines.flat().join('\n')}\n`;
+}

@@ -109,6 +109,9 @@ describe('overlap', () => {
     ['/a/{x}', 'a/{x}', false],
     ['ab{x}cd', 'a{y}d', true],
     ['ab{x}', 'b{y}', false],
+    ['{x}.b1', '{x}.b11', false],
+    ['{x}.1', '{y}.b.1', true],
+    ['{x}-{y}', '-{z}', true],
   ])('%j and %j: %j', (a, b, expected) => {
     expect(patternsOverlap(pattern(a), pattern(b))).toBe(expected);
     expect(patternsOverlap(pattern(b), pattern(a))).toBe(expected);
