@@ -1,16 +1,25 @@
 // Reads a workflow file from disk, whatever is there: the text, or the one thing that is wrong with it.
 
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { MAX_SOURCE_BYTES } from '../schema/source-document.ts';
 
-export type WorkflowText =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly code: string; readonly message: string; readonly hint: string };
+export type WorkflowText = { readonly ok: true; readonly text: string } | Unreadable;
+
+export interface Unreadable {
+  readonly ok: false;
+  readonly code: string;
+  /** What the file is, does or has; the sentence begins with its name. */
+  readonly message: string;
+  readonly hint: string;
+  /** Set where a byte of the file is to blame. */
+  readonly at?: { readonly line: number; readonly column: number };
+}
 
 export function readWorkflowText(path: string): WorkflowText {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     return unopenable(cause as NodeJS.ErrnoException);
   }
@@ -40,10 +49,25 @@ function decode(bytes: Uint8Array): WorkflowText {
   } catch {
     // Not UTF-8: told below, like a NUL.
   }
-  return refuse('binary-file', 'is not text in UTF-8', 'name a YAML or JSON file, saved as UTF-8');
+  const offset = firstUnreadable(bytes);
+  const byte = bytes[offset]!;
+  const what = byte === 0 ? 'a NUL byte' : `the byte 0x${byte.toString(16)}`;
+  const before = new TextDecoder().decode(bytes.subarray(0, offset)).split('\n');
+  const at = { line: before.length, column: [...before.at(-1)!].length + 1 };
+  const message = `is not text in UTF-8: it has ${what} here`;
+  return { ...refuse('binary-file', message, 'name a YAML or JSON file, saved as UTF-8'), at };
 }
 
-function unopenable({ code, message }: NodeJS.ErrnoException): WorkflowText {
+/** What a decoder cannot read it replaces, so the bytes differ from there on once they are encoded again. */
+function firstUnreadable(bytes: Uint8Array): number {
+  const again = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  let offset = bytes.findIndex((byte, i) => byte === 0 || byte !== again[i]);
+  // A bad sequence may begin with the same bytes as the replacement.
+  while (offset > 0 && (again[offset]! & 0xc0) === 0x80) offset--;
+  return offset;
+}
+
+function unopenable({ code, message }: NodeJS.ErrnoException): Unreadable {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return refuse('missing-file', 'does not exist', 'check the name, or run `sluice init` to make a starter');
   }
@@ -51,6 +75,6 @@ function unopenable({ code, message }: NodeJS.ErrnoException): WorkflowText {
   return refuse('unreadable-file', `cannot be read: ${message}`, 'check the file');
 }
 
-function refuse(code: string, message: string, hint: string): WorkflowText {
+function refuse(code: string, message: string, hint: string): Unreadable {
   return { ok: false, code, message, hint };
 }

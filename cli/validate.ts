@@ -48,6 +48,6 @@ function toJson({ report, loaded }: ReturnType<typeof checkFile>) {
   };
 }
 
-function pickTold({ code, message, hint }: NonNullable<FileReport['problem']>) {
-  return { code, message: `the file ${message}`, hint };
+function pickTold({ code, message, hint, at }: NonNullable<FileReport['problem']>) {
+  return { code, message: `the file ${message}`, hint, ...at };
 }

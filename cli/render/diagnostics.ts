@@ -2,6 +2,7 @@
 
 import { type Diagnostic, type Span, shown } from '../../schema/diagnostic.ts';
 import type { Io } from '../command.ts';
+import type { Unreadable } from '../read-workflow.ts';
 import { paint } from './output.ts';
 
 export interface FileReport {
@@ -9,12 +10,12 @@ export interface FileReport {
   readonly file: string;
   readonly text: string;
   /** Set if the file could not be read at all. */
-  readonly problem: { readonly code: string; readonly message: string; readonly hint: string } | null;
+  readonly problem: Unreadable | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export function renderReport({ file, text, problem, diagnostics }: FileReport, io: Io): string {
-  if (problem !== null) return renderProblem(`${shown(file)} ${problem.message}`, problem.hint, io);
+  if (problem !== null) return renderProblem(file, problem, io);
   const lines = lineStarts(text);
   return diagnostics.map((diagnostic) => renderDiagnostic(diagnostic, file, text, lines, io)).join('');
 }
@@ -41,8 +42,11 @@ export function lineStarts(text: string): number[] {
   return starts;
 }
 
-function renderProblem(message: string, hint: string, io: Io): string {
-  return `${paint(io, 'red', 'error')} ${message}\n  ${paint(io, 'cyan', '→')} ${hint}\n\n`;
+/** No line to show: what is there cannot be read, or is too much to read. */
+function renderProblem(file: string, { message, hint, at }: Unreadable, io: Io): string {
+  const place = at === undefined ? '' : `${paint(io, 'bold', `${shown(file)}:${at.line}:${at.column}`)} `;
+  const fact = at === undefined ? `${shown(file)} ${message}` : `the file ${message}`;
+  return `${place}${paint(io, 'red', 'error')} ${fact}\n  ${paint(io, 'cyan', '→')} ${hint}\n\n`;
 }
 
 function renderDiagnostic(

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -161,13 +162,32 @@ describe('each mistake is exit code 2 with the place, the fact and the remedy, a
     });
   });
 
-  test('a binary file', async () => {
+  test.each([
+    ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0x00, 0x80]), '1:1', 'byte 0xff', 'saved as UTF-8'],
+    [
+      'one letter of an old encoding',
+      Buffer.from('name: x\ndescription: caf\xe9\n', 'latin1'),
+      '2:17',
+      '0xe9',
+    ],
+    ['a NUL', Buffer.from('stages:\n  é: {cmd: "x\0y"}\n'), '2:14', 'NUL'],
+    ['half a character at the end', Buffer.from([0x61, 0xe2, 0x82]), '1:2', '0xe2'],
+  ])('a binary file: %s', async (_, bytes, place, ...words) => {
     const cwd = temporaryFolder();
-    writeFileSync(join(cwd, 'p.yaml'), Buffer.from([0xff, 0xfe, 0x00, 0x80]));
-    expect(await validateIn(cwd, 'p.yaml')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('UTF-8'),
-    });
+    writeFileSync(join(cwd, 'p.yaml'), bytes);
+    const { code, stderr } = await validateIn(cwd, 'p.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain(`p.yaml:${place} `);
+    for (const word of ['→', ...words]) expect(stderr).toContain(word);
+    expect(stderr).not.toContain('\0');
+  });
+
+  test('a pipe that nobody writes into is refused, not waited for', async () => {
+    const cwd = temporaryFolder();
+    expect(spawnSync('mkfifo', [join(cwd, 'p.yaml')]).status).toBe(0);
+    const { code, stderr } = await validateIn(cwd, 'p.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain('p.yaml is not a regular file');
   });
 
   test('a directory, and a file that is not there', async () => {
@@ -203,6 +223,16 @@ test('validate --json tells the same as one document', async () => {
     files: [{ file: 'a.yaml', valid: false, diagnostics: [{ code: 'unknown-stage', line: 2, column: 23 }] }],
   });
   expect(io.written.stderr).toBe('');
+});
+
+test('validate --json tells the place of a byte that is no text', async () => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'a.yaml'), Buffer.from('name: caf\xe9\n', 'latin1'));
+  const io = fakeIo({ cwd });
+  expect(await run({ values: { json: true }, positionals: ['a.yaml'], io })).toBe(2);
+  expect(JSON.parse(io.written.stdout)).toMatchObject({
+    files: [{ valid: false, diagnostics: [{ code: 'binary-file', line: 1, column: 10 }] }],
+  });
 });
 
 test('the caret stands under the mistake, and a long line is cut around it', async () => {
