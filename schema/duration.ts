@@ -32,6 +32,10 @@ export function formatDuration(ms: number): string {
 }
 
 const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/;
+
+/** For JSON Schema, so that an editor tells a wrong unit while it is typed. */
+export const DURATION_PATTERN = DURATION.source;
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,

@@ -1,7 +1,7 @@
 // The parts that more than one front end writes the same way: validated here, once.
 
 import * as z from 'zod';
-import { parseDuration } from '../duration.ts';
+import { DURATION_PATTERN, parseDuration } from '../duration.ts';
 import type { Json } from '../words.ts';
 
 export const json: z.ZodType<Json> = z.lazy(() =>
@@ -21,7 +21,11 @@ export const duration = z
       });
     }
   })
-  .meta({ description: 'A duration such as 500ms, 5s, 10m or 2h; a bare number is seconds.' });
+  .meta({
+    description: 'A duration such as 500ms, 5s, 10m or 2h; a bare number is seconds.',
+    pattern: DURATION_PATTERN,
+    minimum: 0,
+  });
 
 export const count = z.int().min(0);
 export const positive = z.int().min(1);

@@ -21,3 +21,12 @@ test('schema without a kind accepts any of the three workflow files', async () =
   await run({ values: {}, positionals: [], io });
   expect(JSON.parse(io.written.stdout).anyOf).toHaveLength(3);
 });
+
+test('the schema tells a unit that no duration has, so that an editor does', async () => {
+  const io = fakeIo();
+  await run({ values: {}, positionals: ['playbook'], io });
+  const { settle } = JSON.parse(io.written.stdout).properties.watch.properties;
+  expect(settle).toMatchObject({ type: ['string', 'number'], minimum: 0 });
+  expect('500ms').toMatch(new RegExp(settle.pattern));
+  expect('5 parsecs').not.toMatch(new RegExp(settle.pattern));
+});
