@@ -173,12 +173,12 @@ function tell(problem: DagProblem, document: SourceDocument, places: Places): Di
     }
     case 'two-writers': {
       const [one, two] = problem.stages;
-      const message = `'${shown(one)}' and '${shown(two)}' both write ${shown(problem.paths[1])}${nested(problem.paths)}`;
+      const both = `'${shown(one)}' and '${shown(two)}' both write ${shown(problem.paths[1])}${nested(problem.paths)}`;
       return {
         severity: 'error',
         code: 'two-writers',
-        message,
-        hint: 'give each stage its own out',
+        message: one === two ? twiceIn(one, problem.paths) : both,
+        hint: one === two ? 'remove one of the two' : 'give each stage its own out',
         span: document.valueSpan(outAt(two, problem.outIndex)),
       };
     }
@@ -197,6 +197,16 @@ function tell(problem: DagProblem, document: SourceDocument, places: Places): Di
   }
 }
 
-function nested([one, two]: readonly [string, string]): string {
-  return one.replace(/\/$/, '') === two.replace(/\/$/, '') ? '' : ` (which meets ${shown(one)})`;
+function nested(paths: readonly [string, string]): string {
+  return isOnePlace(paths) ? '' : ` (which meets ${shown(paths[0])})`;
+}
+
+function twiceIn(stage: StageId, [one, two]: readonly [string, string]): string {
+  const [outer, inner] = one.length < two.length ? [one, two] : [two, one];
+  if (isOnePlace([one, two])) return `stage '${shown(stage)}' lists ${shown(two)} twice`;
+  return `stage '${shown(stage)}' writes ${shown(inner)} inside its own out ${shown(outer)}`;
+}
+
+function isOnePlace([one, two]: readonly [string, string]): boolean {
+  return one.replace(/\/$/, '') === two.replace(/\/$/, '');
 }

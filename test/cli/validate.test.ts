@@ -65,6 +65,13 @@ const BAD: readonly [name: string, content: string, place: string, ...words: str
     '3:22',
     "'a' and 'b' both write o",
   ],
+  ['one out twice in a stage', stages('  a: {cmd: x, outs: [o, ./o]}\n'), '2:25', "stage 'a' lists o twice"],
+  [
+    'an out inside another one of the stage',
+    stages('  a: {cmd: x, outs: [d/, d/o]}\n'),
+    '2:26',
+    "stage 'a' writes d/o inside its own out d/",
+  ],
   ['an out inside its own dep', stages('  a: {cmd: x, deps: [d/], outs: [d/o]}\n'), '2:34', 'its own dep'],
   ['a wildcard in outs that no dep binds', stages('  a: {cmd: x, outs: ["o/{x}"]}\n'), '2:', '{x}'],
   [
