@@ -1,13 +1,7 @@
 // Brings a database up to the tables this program knows, one atomic batch per migration.
 
+import type { Migration } from '../../schema/migration.ts';
 import { type Database, DatabaseBug, DatabaseError, type Statement, sql } from './database.ts';
-
-export interface Migration {
-  /** 1, 2, 3 … without gaps; what was released is never edited. */
-  readonly id: number;
-  readonly name: string;
-  readonly statements: readonly string[];
-}
 
 /** The ids that this call applied; a database that is up to date costs one batch of two statements. */
 export async function migrate(
