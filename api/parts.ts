@@ -1,0 +1,58 @@
+// What the control plane is made of: everything from outside that its routes may use, and who is asking.
+
+import type { HashBytes } from '../schema/blake3.ts';
+import type { Database } from './store/database.ts';
+
+export interface Parts {
+  readonly db: Database;
+  readonly hash: HashBytes;
+  readonly nowMs: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly version: string;
+  /** Null where Cloudflare Access does not stand in front: its header is then ignored. */
+  readonly access: AccessSettings | null;
+  readonly rate: RateSettings;
+}
+
+export interface AccessSettings {
+  /** `acme.cloudflareaccess.com` */
+  readonly teamDomain: string;
+  readonly audience: string;
+  readonly readers: 'any' | readonly string[];
+  readonly admins: readonly string[];
+  /** How the team's public keys are fetched; the global fetch unless given. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface RateSettings {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** `admin` implies all others; `watch` and `work` imply `read`. */
+export const SCOPES = ['read', 'watch', 'work', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface Caller {
+  readonly kind: 'token' | 'access' | 'process';
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** The only workflow this caller may touch; null for any. */
+  readonly workflow: string | null;
+  /** The only target this caller may touch; null for any. */
+  readonly target: string | null;
+}
+
+/** Tells who sent a request that came over the network. */
+export interface Guard {
+  /** Throws a problem (401, 429) for a request that proves nothing or asks too often. */
+  admit(request: Request): Promise<Caller>;
+  /** Forgets what it remembers of tokens, so that a revocation holds at once in this process. */
+  forget(): void;
+}
+
+export interface AppEnv {
+  /** Only code in this process can pass `trusted`, as the second argument of `app.fetch`. */
+  Bindings: { trusted?: Caller };
+  Variables: { caller: Caller; parts: Parts; guard: Guard };
+}
