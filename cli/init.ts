@@ -1,11 +1,11 @@
 // `sluice init [FILE]`: a starter that works at once. Nothing that exists is overwritten.
 
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WriteError, writeFileAtomic } from '../host/atomic-write.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { CliError, EXIT, type ExitCode, type Invocation } from './command.ts';
-import { IGNORED_OUTS, IGNORED_STATE, SAMPLES, STARTER_PLAYBOOK } from './starter.ts';
+import { IGNORED_STATE, ignoredBeside, SAMPLES, STARTER_PLAYBOOK } from './starter.ts';
 import { orExplain } from './write-error.ts';
 
 const DEFAULT_FILE = 'playbook.yaml';
@@ -16,7 +16,7 @@ export async function run({ positionals, io }: Invocation): Promise<ExitCode> {
   if (isThere(path)) throw alreadyThere(file);
   const written: string[] = [];
   orExplain(() => {
-    written.push(...writeSamples(dirname(path)), ...ignoreInGit(dirname(path)));
+    written.push(...writeSamples(dirname(path)), ...ignoreInGit(path));
     // Last, because it is what makes a second attempt be refused.
     written.push(write(path, STARTER_PLAYBOOK));
   });
@@ -54,12 +54,14 @@ function writeSamples(directory: string): string[] {
   return Object.entries(SAMPLES.files).map(([name, content]) => write(join(folder, name), content));
 }
 
-function ignoreInGit(directory: string): string[] {
+function ignoreInGit(path: string): string[] {
+  const directory = dirname(path);
   const root = projectRoot(directory);
-  if (root === directory) return addLines(join(root, '.gitignore'), [...IGNORED_STATE, ...IGNORED_OUTS]);
+  const beside = ignoredBeside(basename(path));
+  if (root === directory) return addLines(join(root, '.gitignore'), [...IGNORED_STATE, ...beside]);
   return [
     ...addLines(join(root, '.gitignore'), IGNORED_STATE),
-    ...addLines(join(directory, '.gitignore'), IGNORED_OUTS),
+    ...addLines(join(directory, '.gitignore'), beside),
   ];
 }
 

@@ -52,8 +52,13 @@ export const IGNORED_STATE: readonly string[] = [
 ];
 
 /** For the playbook's directory. */
-export const IGNORED_OUTS: readonly string[] = [
-  '# Sluice: made by the starter playbook, and proved by its lock file',
-  '/counts/',
-  '/report.txt',
-];
+export function ignoredBeside(playbook: string): readonly string[] {
+  return [
+    '# Sluice: made by the starter playbook, and proved by its lock file',
+    '/counts/',
+    '/report.txt',
+    '# Sluice: the playbook and its reports belong in git',
+    '!/reports/',
+    `!/${playbook.replaceAll(/[\\*?[\] ]/g, '\\$&')}`,
+  ];
+}

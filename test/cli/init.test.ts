@@ -82,6 +82,22 @@ describe('the .gitignore after init', () => {
     expect(stdout.trim().split('\n')).toEqual(paths);
   });
 
+  test('init generates gitignore that keeps the playbook, its proofs and its reports, whatever was left out before', async () => {
+    const cwd = temporaryFolder({ '.gitignore': '*.yaml\n*.jsonl\nreports/\n' });
+    spawnSync('git', ['init', '-q'], { cwd });
+    for (const file of ['p.yaml', 'books/q [1].yaml']) {
+      await runSluice(['init', file], { cwd });
+      const stem = file.replace('.yaml', '');
+      const kept = [file, `${stem}.lock.yaml`, `${stem}.events.jsonl`, join(dirname(file), 'reports/a.json')];
+      const left = ['secrets.yaml', join(dirname(file), 'secrets.yaml')];
+      const { stdout } = spawnSync('git', ['check-ignore', ...kept, ...left], {
+        cwd,
+        encoding: 'utf8',
+      });
+      expect(stdout.trim().split('\n')).toEqual(left);
+    }
+  });
+
   test('still has the lines that were there, and none twice', async () => {
     const cwd = temporaryFolder({ '.gitignore': 'node_modules/\r\n.sluice/' });
     await runSluice(['init', 'a.yaml'], { cwd });
@@ -89,9 +105,8 @@ describe('the .gitignore after init', () => {
     expect(before.startsWith('node_modules/\r\n.sluice/\n')).toBe(true);
     const lines = ignored(cwd).filter((line) => line !== '');
     expect(new Set(lines).size).toBe(lines.length);
-    const again = await runSluice(['init', 'b.yaml'], { cwd });
-    expect(again.stdout).not.toContain('.gitignore');
-    expect(read(cwd, '.gitignore')).toBe(before);
+    await runSluice(['init', 'b.yaml'], { cwd });
+    expect(read(cwd, '.gitignore')).toBe(`${before}!/b.yaml\n`);
   });
 
   test('names the state where it will be: at the root of the project', async () => {
