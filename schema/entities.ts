@@ -68,7 +68,7 @@ function unbound(deps: readonly Variables[], wanted: Variables): BindingResult {
       ok: false,
       code: 'unbound-variable',
       message: `no dep says which values ${braced(nowhere)} can take`,
-      hint: `use ${braced(nowhere)} in the path of a dep, for example data/${wanted.map((name) => `{${name}}`).join('/')}.txt`,
+      hint: `use ${braced(nowhere)} in the path of a dep (in a pipeline, of the input), for example data/${wanted.map((name) => `{${name}}`).join('/')}.txt`,
       at: { list: 'outs', index: 0 },
     };
   }

@@ -26,6 +26,8 @@ export interface DraftStage
   /** Every text of the stage in which templates are read, and where it stood. */
   readonly templates: readonly { readonly text: string; readonly at: Path }[];
   readonly afterAt: Path;
+  /** A pipeline's `input` that is the id of no stage; then nobody can say which entities there are. */
+  readonly unknownInput: string | null;
 }
 
 export interface DraftWorkflow extends Omit<Workflow, 'stages'> {
@@ -52,6 +54,7 @@ export function emptyStage(id: string, at: Path): DraftStage {
     templates: [],
     after: [],
     afterAt: [...at, 'after'],
+    unknownInput: null,
     fanOut: null,
     retry: NO_RETRY,
     resources: DEFAULT_RESOURCES,

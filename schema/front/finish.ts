@@ -51,7 +51,7 @@ function finishStage(
   checkFanOut(placed, binding, context);
   const used = checkTemplates(draft, placed, binding, context);
   const target = knownTarget(draft.target, [...draft.at, 'target'], context);
-  const { at: _, afterAt: __, templates: ___, source, ...rest } = draft;
+  const { at: _, afterAt: __, templates: ___, unknownInput: ____, source, ...rest } = draft;
   return {
     ...rest,
     kind: source ? 'source' : draft.outs.length === 0 ? 'action' : 'transform',
@@ -137,6 +137,7 @@ function checkNames(draft: DraftStage, { names, document, report }: StageContext
   for (const { name, at } of draft.params) check('param', name, names.params, at);
   for (const [i, name] of draft.secrets.entries())
     check('secret', name, names.secrets, [...draft.at, 'secrets', i]);
+  if (draft.unknownInput !== null) check('stage', draft.unknownInput, names.stages, [...draft.at, 'input']);
   for (const [i, id] of draft.after.entries()) check('stage', id, names.stages, [...draft.afterAt, i]);
 }
 

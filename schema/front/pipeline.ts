@@ -74,11 +74,8 @@ function draftStage(stage: PipelineStage, at: Path, { file, retry }: Around): Dr
       ...templatesIn(stage.node?.data, [...at, 'node', 'data']),
       ...templatesIn(stage.then?.data, [...at, 'then', 'data']),
     ],
-    after: [
-      ...(stage.after ?? []),
-      ...(stage.input !== undefined && input === undefined ? [stage.input] : []),
-    ] as StageId[],
-    afterAt: stage.input !== undefined && input === undefined ? [...at, 'input'] : [...at, 'after'],
+    after: (stage.after ?? []) as StageId[],
+    unknownInput: input === undefined ? (stage.input ?? null) : null,
     retry: stage.type === 'source' ? { ...retry, retries: 0, on: 'never' } : retry,
     validation: toValidation(stage.validation),
     filter: toValidation(stage.filter),

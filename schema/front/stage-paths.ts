@@ -34,7 +34,7 @@ export interface PlacedStage {
   readonly draft: DraftStage;
   readonly deps: readonly PlacedDep[];
   readonly outs: readonly PlacedOut[];
-  /** False if a path had to be left out: then nothing further can be said about its entities. */
+  /** False if a path had to be left out or is not known: then nothing further can be said about its entities. */
   readonly whole: boolean;
 }
 
@@ -45,7 +45,7 @@ export function placeStage(draft: DraftStage, context: FinishContext): PlacedSta
     draft,
     deps: deps.filter((dep) => dep !== null),
     outs: outs.filter((out) => out !== null),
-    whole: ![...deps, ...outs].includes(null),
+    whole: ![...deps, ...outs].includes(null) && draft.unknownInput === null,
   };
 }
 

@@ -78,6 +78,21 @@ stages:
     ).toEqual(['4 unknown-key', '5 unknown-stage']);
   });
 
+  test('an unknown input and an unknown after, each at its own place', () => {
+    expect(
+      toldOf(`mode: pipeline
+stateRoot: s
+stages:
+  - id: b
+    type: transform
+    input: nope
+    pattern: b.txt
+    node: {typeId: set}
+    after: [zz]
+`),
+    ).toEqual(['6 unknown-stage', '9 unknown-stage']);
+  });
+
   test('a job', () => {
     expect(
       toldOf(`schedule: never
@@ -107,6 +122,11 @@ describe('a mistake is told once, and nothing that only follows from it', () => 
     ],
     ['targets of the wrong type', 'targets: [moon]\nstages:\n  a: {cmd: x, target: moon}\n', '1 wrong-type'],
     ['a misspelt config', 'confg: {x: 1}\ntasks:\n  a: {program: "${config.x}"}\n', '1 unknown-key'],
+    [
+      'an input that names no stage',
+      'mode: pipeline\nstateRoot: s\nstages:\n  - {id: a, type: transform, input: nope, pattern: "{x}.t", node: {typeId: set}}\n',
+      '4 unknown-stage',
+    ],
     [
       'a source without a pattern',
       'mode: pipeline\nstateRoot: s\nstages:\n  - {id: a, type: source}\n  - {id: b, type: transform, input: a, pattern: "{x}.t", node: {typeId: set}}\n',
