@@ -183,7 +183,8 @@ function tell(problem: DagProblem, document: SourceDocument, places: Places): Di
       };
     }
     case 'own-dep': {
-      const message = `stage '${shown(problem.stage)}' writes ${shown(problem.out)} into its own dep ${shown(problem.dep)}, so it would never be fresh`;
+      const meets = problem.out.length < problem.dep.length ? 'around' : 'into';
+      const message = `stage '${shown(problem.stage)}' writes ${shown(problem.out)} ${meets} its own dep ${shown(problem.dep)}, so it would never be fresh`;
       return {
         severity: 'error',
         code: 'own-dep',

@@ -28,8 +28,8 @@ export interface SourceDocument {
   valueSpan(path: Path): Span;
   /** Of the key that ends the path, or of the value if it has none. */
   keySpan(path: Path): Span;
-  /** Of some words inside the value at the path, or of the whole value if they were folded or escaped. */
-  spanWithin(path: Path, words: string): Span;
+  /** Of a part of the text that stands at the path, or of the whole text if that part was folded or escaped. */
+  spanWithin(path: Path, value: string, part: Span): Span;
 }
 
 /** A 5,000-stage playbook is about 1 MB; nobody writes more than this by hand. */
@@ -53,7 +53,7 @@ export function readDocument(text: string, report: Report): SourceDocument | nul
     value,
     valueSpan: (path) => spanOf(nodeAt(parsed, path), text),
     keySpan: (path) => spanOf(keyAt(parsed, path) ?? nodeAt(parsed, path), text),
-    spanWithin: (path, words) => narrow(spanOf(nodeAt(parsed, path), text), text, words),
+    spanWithin: (path, value, part) => narrow(spanOf(nodeAt(parsed, path), text), text, { value, part }),
   };
 }
 
@@ -197,8 +197,21 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'range' in value;
 }
 
-function narrow(span: Span, text: string, words: string): Span {
-  const start = text.indexOf(words, span.start);
+interface Within {
+  readonly value: string;
+  readonly part: Span;
+}
+
+/** The same words may stand several times: as many of them are passed over as come before the part. */
+function narrow(span: Span, text: string, { value, part }: Within): Span {
+  const words = value.slice(part.start, part.end);
+  let start = text.indexOf(words, span.start);
+  for (
+    let at = value.indexOf(words);
+    start >= 0 && at >= 0 && at < part.start;
+    at = value.indexOf(words, at + 1)
+  )
+    start = text.indexOf(words, start + 1);
   return start < 0 || start + words.length > span.end ? span : { start, end: start + words.length };
 }
 

@@ -108,8 +108,8 @@ function checkCommand({ action, variables }: Stage, draft: DraftStage, { documen
   const template = parseTemplate(action.cmd, { variables, dialect: 'braces' });
   const at = draft.templates.find(({ text }) => text === action.cmd)?.at ?? draft.at;
   const told = (severity: 'error' | 'warning', problems: readonly TemplateProblem[]) => {
-    for (const { code, message, hint, start, end } of problems) {
-      const span = document.spanWithin(at, action.cmd.slice(start, end));
+    for (const { code, message, hint, ...part } of problems) {
+      const span = document.spanWithin(at, action.cmd, part);
       report({ severity, code, message, hint, span });
     }
   };

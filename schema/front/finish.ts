@@ -193,7 +193,7 @@ function checkTemplates(
   for (const { text, at } of draft.templates) {
     if (!text.includes('{') && !text.includes('$')) continue;
     const template = parseTemplate(text, { variables: binding.variables, dialect });
-    for (const { code, message, hint, start, end } of [
+    for (const { code, message, hint, ...part } of [
       ...template.errors,
       ...checkReferences(template, known),
     ]) {
@@ -203,7 +203,7 @@ function checkTemplates(
         code,
         message: told,
         hint,
-        span: document.spanWithin(at, text.slice(start, end)),
+        span: document.spanWithin(at, text, part),
       });
     }
     used.push(...referencedParams(template));

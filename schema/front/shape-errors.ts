@@ -91,6 +91,8 @@ function describe(
       };
     }
     case 'too_small':
+      if (got === '')
+        return { code: 'bad-value', message: `${place} is empty`, hint: 'write text here, or remove it' };
       return {
         code: 'bad-value',
         message: `${place}: ${showValue(got)} is too small`,

@@ -87,8 +87,8 @@ function fillParams(path: string, at: Path, { document, report, params }: Finish
     ...template.errors,
     ...checkReferences(template, { ...PATH_SCOPE, params: Object.keys(params) }),
   ];
-  for (const { start, end, code, message, hint } of problems) {
-    report({ severity: 'error', code, message, hint, span: document.spanWithin(at, path.slice(start, end)) });
+  for (const { code, message, hint, ...part } of problems) {
+    report({ severity: 'error', code, message, hint, span: document.spanWithin(at, path, part) });
   }
   if (problems.length > 0) return null;
   const rendered = renderText(template, { params } as Scope);
@@ -131,7 +131,7 @@ export function addReferenced(
         const message = isOwn
           ? 'a stage cannot refer to its own output'
           : `stage '${shown(id)}' has no output to refer to`;
-        const span = context.document.spanWithin(at, path.source);
+        const span = context.document.spanWithin(at, text, path);
         context.report({
           severity: 'error',
           code: isOwn ? 'bad-reference' : 'no-output',

@@ -120,7 +120,7 @@ function checkListed(path: Path, count: number): TemplateProblem | null {
   return problem(
     path,
     `unknown-${path.root.slice(0, -1)}`,
-    `the stage has ${count} ${path.root}, no ${path.root}[${index}]`,
+    `there is no ${path.root}[${index}], only ${count} ${path.root}`,
     hint,
   );
 }
@@ -141,12 +141,7 @@ function checkSingle(path: Path, known: Known): TemplateProblem | null {
     return path.keys.length === 0 ? null : shape(path, name);
   }
   if (SINGLE_NAMES.some((each) => each === name)) {
-    return problem(
-      path,
-      'unknown-name',
-      `'${name}' has no value in this stage`,
-      `known: ${rootsOf(known).join(', ')}`,
-    );
+    return problem(path, 'unknown-name', `'${name}' has no value`, `known: ${rootsOf(known).join(', ')}`);
   }
   return problem(path, 'unknown-name', `unknown name '${shown(name)}'`, otherHome(name, known));
 }

@@ -128,6 +128,19 @@ const BAD: readonly [name: string, content: string, place: string, ...words: str
     'in quotes',
     '1 error',
   ],
+  [
+    'a placeholder that is not closed, after others that are',
+    `params: {x: 1}\n${stages('  a: {cmd: "x {{params.x}} {{params.x"}\n')}`,
+    '3:28',
+    'not closed',
+  ],
+  ['an empty command', stages('  a: {cmd: ""}\n'), '2:12', 'stages.a.cmd is empty', 'write text'],
+  [
+    'an out around its own dep',
+    stages('  a: {cmd: x, deps: [d/i], outs: [d/]}\n'),
+    '2:35',
+    "'a' writes d/ around its own dep d/i",
+  ],
   ['a list', '- a\n- b\n', '1:1', 'not a map'],
 ];
 

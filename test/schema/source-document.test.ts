@@ -141,8 +141,22 @@ describe('spans', () => {
 
   test('words inside a value are found, or the whole value where they are not', () => {
     const at = ['stages', 'make', 'cmd'];
-    expect(shownAt(document?.spanWithin(at, 'params.x'))).toBe('params.x');
-    expect(shownAt(document?.spanWithin(at, 'bb'))).toBe('"echo {{params.x}} done"');
+    const value = 'echo {{params.x}} done';
+    expect(shownAt(document?.spanWithin(at, value, { start: 7, end: 15 }))).toBe('params.x');
+    expect(shownAt(document?.spanWithin(at, 'folded\ntext', { start: 0, end: 11 }))).toBe(`"${value}"`);
+  });
+
+  test('of words that stand several times, those that are meant are found', () => {
+    const twice = 'cmd: >\n  use params.x\n  {{params.x}} {{params.x}}\nafter: params.x params.x params.x\n';
+    const value = 'use params.x {{params.x}} {{params.x}}\n';
+    for (const start of [4, 15, 28]) {
+      const span = read(twice).document?.spanWithin(['cmd'], value, { start, end: start + 8 });
+      expect(span).toEqual({
+        start: start + 'cmd: >\n  '.length + (start > 4 ? 2 : 0),
+        end: expect.any(Number),
+      });
+      expect(twice.slice(span!.start, span!.end)).toBe('params.x');
+    }
   });
 
   test('a syntax error is shown where it is', () => {
