@@ -1,8 +1,9 @@
 // Text in, normal form out: reads a workflow file of any front end, or says everything that is wrong with it.
 
-import { buildDag, type Dag, type DagProblem } from './dag.ts';
+import { buildDag, type Dag } from './dag.ts';
 import { type Diagnostic, nearest, type Report, shown } from './diagnostic.ts';
 import { checkWorkflow } from './front/check-workflow.ts';
+import { tellDagProblem } from './front/dag-problem.ts';
 import type { Rest } from './front/damage.ts';
 import type { DraftWorkflow } from './front/draft.ts';
 import { finishWorkflow } from './front/finish.ts';
@@ -15,7 +16,7 @@ import { playbookShape } from './front/playbook-shape.ts';
 import { readShape } from './front/shape-errors.ts';
 import { locateIn } from './path-form.ts';
 import { readDocument, type SourceDocument } from './source-document.ts';
-import { type Json, type StageId, unreachable } from './words.ts';
+import { type Json, unreachable } from './words.ts';
 import type { Settings, Workflow } from './workflow.ts';
 
 export interface LoadOptions {
@@ -49,7 +50,7 @@ export function loadWorkflow(text: string, options: LoadOptions): Loaded {
   const workflow = finishWorkflow(draft, document, news);
   const { dag, problems } = buildDag(workflow.stages, locateIn(workflow, options.root));
   const places = new Map(draft.stages.map((stage) => [stage.id, stage] as const));
-  for (const problem of problems) news(tell(problem, document, places));
+  for (const problem of problems) news(tellDagProblem(problem, document, places));
   checkWorkflow({ workflow, draft, document, root: options.root, report: news });
   if (!isFit(diagnostics)) return invalid(diagnostics);
   return { kind: 'workflow', workflow, dag, diagnostics: inOrder(diagnostics) };
@@ -148,66 +149,4 @@ function detect({ value, keySpan, valueSpan }: SourceDocument, report: Report): 
 
 function override(draft: DraftWorkflow, set: Readonly<Record<string, Json>>): DraftWorkflow {
   return { ...draft, params: { ...draft.params, ...set } };
-}
-
-type Places = ReadonlyMap<StageId, DraftWorkflow['stages'][number]>;
-
-function tell(problem: DagProblem, document: SourceDocument, places: Places): Diagnostic {
-  const at = (id: StageId) => places.get(id)!.at;
-  const outAt = (id: StageId, index: number) => places.get(id)!.outs[index]?.at ?? at(id);
-  switch (problem.problem) {
-    case 'cycle': {
-      const [first] = problem.stages;
-      const loop = [...problem.stages, first!].map(shown).join(' → ');
-      const message =
-        problem.stages.length === 1
-          ? `stage '${shown(first!)}' waits for itself`
-          : `these stages wait for each other: ${loop}`;
-      return {
-        severity: 'error',
-        code: 'cycle',
-        message,
-        hint: "remove one dep or 'after' of the loop",
-        span: document.keySpan(at(first!)),
-      };
-    }
-    case 'two-writers': {
-      const [one, two] = problem.stages;
-      const both = `'${shown(one)}' and '${shown(two)}' both write ${shown(problem.paths[1])}${nested(problem.paths)}`;
-      return {
-        severity: 'error',
-        code: 'two-writers',
-        message: one === two ? twiceIn(one, problem.paths) : both,
-        hint: one === two ? 'remove one of the two' : 'give each stage its own out',
-        span: document.valueSpan(outAt(two, problem.outIndex)),
-      };
-    }
-    case 'own-dep': {
-      const meets = problem.out.length < problem.dep.length ? 'around' : 'into';
-      const message = `stage '${shown(problem.stage)}' writes ${shown(problem.out)} ${meets} its own dep ${shown(problem.dep)}, so it would never be fresh`;
-      return {
-        severity: 'error',
-        code: 'own-dep',
-        message,
-        hint: 'write the out to another directory',
-        span: document.valueSpan(outAt(problem.stage, problem.outIndex)),
-      };
-    }
-    default:
-      return unreachable(problem);
-  }
-}
-
-function nested(paths: readonly [string, string]): string {
-  return isOnePlace(paths) ? '' : ` (which meets ${shown(paths[0])})`;
-}
-
-function twiceIn(stage: StageId, [one, two]: readonly [string, string]): string {
-  const [outer, inner] = one.length < two.length ? [one, two] : [two, one];
-  if (isOnePlace([one, two])) return `stage '${shown(stage)}' lists ${shown(two)} twice`;
-  return `stage '${shown(stage)}' writes ${shown(inner)} inside its own out ${shown(outer)}`;
-}
-
-function isOnePlace([one, two]: readonly [string, string]): boolean {
-  return one.replace(/\/$/, '') === two.replace(/\/$/, '');
 }
