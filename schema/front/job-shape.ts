@@ -43,6 +43,12 @@ export const jobShape = z
     config: z.record(z.string(), json).optional(),
     tasks: z.record(z.string().min(1), task),
   })
+  .superRefine(({ schedule, timezone }, context) => {
+    if (schedule !== undefined || timezone === undefined) return;
+    const message = "'timezone' has no meaning here";
+    const params = { code: 'misplaced-key', hint: "add 'schedule', or remove it" };
+    context.addIssue({ code: 'custom', path: ['timezone'], message, params });
+  })
   .meta({ title: 'Sluice job' });
 
 export const settingsShape = z

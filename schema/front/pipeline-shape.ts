@@ -62,10 +62,25 @@ interface Misplaceable {
   readonly node?: { readonly typeId: string } | undefined;
 }
 
+const NOT_OF_SOURCES = [
+  'input',
+  'node',
+  'then',
+  'validation',
+  'params',
+  'secrets',
+  'code',
+  'resources',
+  'collect',
+  'cwd',
+  'frozen',
+  'deterministic',
+];
+
 /** Keys that would otherwise be read and then ignored. */
 function meaningless(stage: Misplaceable): [key: string, hint: string][] {
   const written = (keys: readonly string[]) => keys.filter((key) => key in stage);
-  const ofSource = stage.type === 'source' ? written(['input', 'node', 'then', 'validation']) : [];
+  const ofSource = stage.type === 'source' ? written(NOT_OF_SOURCES) : [];
   const ofOthers = stage.type === 'source' ? [] : written(['filter']);
   const ofThen = stage.node?.typeId === 'if' ? [] : written(['then']);
   return [

@@ -54,16 +54,31 @@ export const out = z.union([
   z.strictObject({ path: z.string(), type: z.string().optional(), remote: z.string().optional() }),
 ]);
 
-export const resources = z.strictObject({
-  cores: z.number().positive().optional(),
-  cpu_cores: z.number().positive().optional(),
-  memory_gb: z.number().min(0).optional(),
-  memory_bytes: count.optional(),
-  gpu: count.optional(),
-  disk_gb: z.number().min(0).optional(),
-  timeout: duration.optional(),
-  slots: z.record(z.string(), positive).optional(),
-});
+export const resources = z
+  .strictObject({
+    cores: z.number().positive().optional(),
+    cpu_cores: z.number().positive().optional(),
+    memory_gb: z.number().min(0).optional(),
+    memory_bytes: count.optional(),
+    gpu: count.optional(),
+    disk_gb: z.number().min(0).optional(),
+    timeout: duration.optional(),
+    slots: z.record(z.string(), positive).optional(),
+  })
+  .superRefine((written, context) => {
+    for (const [one, other] of SAME_RESOURCE) {
+      if (written[one] === undefined || written[other] === undefined) continue;
+      const message = `'${one}' and '${other}' say the same thing`;
+      const params = { code: 'misplaced-key', hint: 'keep one of the two' };
+      context.addIssue({ code: 'custom', path: [one], message, params });
+    }
+  });
+
+/** The two designs' words for one resource: with both, one of them would be ignored. */
+const SAME_RESOURCE = [
+  ['cpu_cores', 'cores'],
+  ['memory_bytes', 'memory_gb'],
+] as const;
 
 export const collect = z.strictObject({
   max_wait: duration.optional(),

@@ -141,6 +141,28 @@ const BAD: readonly [name: string, content: string, place: string, ...words: str
     '2:35',
     "'a' writes d/ around its own dep d/i",
   ],
+  [
+    'one resource in two units',
+    stages('  a: {cmd: x, resources: {memory_gb: 1, memory_bytes: 5, cores: 1, cpu_cores: 2}}\n'),
+    '2:55',
+    "'memory_bytes' and 'memory_gb' say the same thing",
+    "'cpu_cores' and 'cores'",
+    'keep one of the two',
+  ],
+  [
+    'a time zone without a schedule',
+    'timezone: Europe/Berlin\ntasks:\n  a: {program: x}\n',
+    '1:11',
+    "'timezone' has no meaning here",
+    'schedule',
+  ],
+  [
+    'what a source cannot do',
+    'mode: pipeline\nstateRoot: s\nstages:\n  - {id: a, type: source, pattern: "{x}.md", frozen: true}\n',
+    '4:54',
+    "'frozen' has no meaning here",
+    'only watched',
+  ],
   ['a list', '- a\n- b\n', '1:1', 'not a map'],
 ];
 
