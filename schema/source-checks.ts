@@ -109,6 +109,8 @@ function checkScalar({ value, source, range }: Scalar.Parsed, problems: Diagnost
   }
 }
 
+export const IN_QUOTES = 'put the text in quotes: YAML reads its first character as more than text';
+
 export const DUPLICATE_KEY = 'duplicate-key';
 
 /** Those that stand for the first time. */
@@ -119,6 +121,10 @@ function checkKeys(items: Pair<Node, Node>[], problems: Diagnostic[]): Pair<Node
     const { key } = item;
     const at = spanOf(key, '');
     // An empty key would be read as '', beside a key that is written so.
+    if (isMap(key) && key.flow) {
+      problems.push(error('bad-key', "'{{' begins a map inside a map here", IN_QUOTES, at));
+      continue;
+    }
     if (!isScalar(key) || key.value === null) {
       problems.push(
         error('bad-key', 'a key must be a plain name', 'write the key as one word or in quotes', at),

@@ -17,7 +17,7 @@ import {
   YAMLParseError,
 } from 'yaml';
 import type { Diagnostic, Report, Span } from './diagnostic.ts';
-import { checkNodes, DUPLICATE_KEY, error, expandsTooFar, spanOf } from './source-checks.ts';
+import { checkNodes, DUPLICATE_KEY, error, expandsTooFar, IN_QUOTES, spanOf } from './source-checks.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -148,7 +148,9 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   BAD_INDENT: 'line the keys of one map up in the same column',
   MULTIPLE_DOCS: 'keep one workflow per file',
   MISSING_CHAR: 'add the missing character, or put the text in quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'put the text in quotes if it contains a colon followed by a space',
+  BLOCK_AS_IMPLICIT_KEY:
+    'put the text in quotes if it contains a colon followed by a space; if not, line the keys up in one column',
+  BAD_SCALAR_START: IN_QUOTES,
   UNRESOLVED_ALIAS: 'define the anchor (&name) before it is used (*name)',
 };
 
@@ -158,14 +160,24 @@ interface ErrorPlace {
 }
 
 function syntaxError(code: string, message: string, { pos: [start, end], text }: ErrorPlace): Diagnostic {
-  const isVariable = /^\{[\w-]+\}/.test(text.slice(start, start + 80));
-  const hint = isVariable
-    ? 'put a path with {variables} in quotes when it stands inside [ ]'
-    : (NEXT_STEP[code] ?? 'check the punctuation and indentation at this place');
-  return error(code === 'TAB_AS_INDENT' ? 'tab-indentation' : 'syntax', message, hint, {
-    start,
-    end: Math.max(end, start + 1),
-  });
+  return error(
+    code === 'TAB_AS_INDENT' ? 'tab-indentation' : 'syntax',
+    message,
+    remedyFor(code, start, text),
+    {
+      start,
+      end: Math.max(end, start + 1),
+    },
+  );
+}
+
+/** Braces are what people trip over most: YAML takes a path or a template that begins with one for a map. */
+function remedyFor(code: string, start: number, text: string): string {
+  if (/^\{[\w-]+\}/.test(text.slice(start, start + 80)))
+    return 'put a path with {variables} in quotes when it stands inside [ ]';
+  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  if (/(?:^|[:-] )\s*\{\{/.test(line)) return IN_QUOTES;
+  return NEXT_STEP[code] ?? 'check the punctuation and indentation at this place';
 }
 
 /** Follows the path as far as it goes; the last node reached is the nearest place that is in the text. */

@@ -62,6 +62,19 @@ describe('refusals', () => {
     expect(codes('a: 1\na: &x 2\nb: *x\n')).toEqual(['duplicate-key']);
   });
 
+  test.each([
+    ['alone', 'cmd: {{params.x}}\n', 'put the text in quotes'],
+    ['with more behind it', 'cmd: {{params.x}} now\n', 'put the text in quotes'],
+    ['in a list', 'outs:\n  - {{params.x}}.txt\n', 'put the text in quotes'],
+    ['as a reserved character', 'cmd: @x\n', 'put the text in quotes'],
+    ['with a colon', 'cmd: a: b\n', 'put the text in quotes'],
+    ['before a line that is not lined up', 'a:\n   b: x\n    c: y\n', 'line the keys'],
+  ])('a text that YAML reads as something else, %s, has its remedy', (_, text, remedy) => {
+    const { problems } = read(text);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]!.hint).toContain(remedy);
+  });
+
   test('a duplicate key is shown where it stands the second time', () => {
     const text = 'stages:\n  a: 1\n  a: 2\n';
     const [problem] = read(text).problems;
