@@ -3,6 +3,7 @@
 // A crash between the answer and the record posts twice: a webhook has no way to ask whether it was heard.
 
 import * as z from 'zod';
+import { shown } from '../../schema/diagnostic.ts';
 import { duration, json } from '../../schema/front/shapes.ts';
 import type { Json } from '../../schema/words.ts';
 import { fillHeaders, fillJson, headers, httpTimeout } from './http.ts';
@@ -46,8 +47,8 @@ export const notify = defineNode({
 
 export interface Webhook {
   readonly url: string;
-  /** Set if the URL is a secret. */
-  readonly name?: string;
+  /** What to call it, since its URL is a secret. */
+  readonly name: string;
 }
 
 /** The URL of the file, or that of the first variable that is set. */
@@ -58,7 +59,10 @@ export function webhook(
 ): Part<Webhook> {
   if (url !== undefined) {
     const filled = work.fill.url(url);
-    return filled.ok ? part({ url: filled.value }) : filled;
+    if (!filled.ok) return filled;
+    // The path of a webhook is as good as a password.
+    const at = URL.canParse(filled.value) ? new URL(filled.value).origin : shown(filled.value);
+    return part({ url: filled.value, name: `the webhook at ${at}` });
   }
   for (const name of variables) {
     const secret = work.secret(name);

@@ -215,7 +215,7 @@ async function readUpTo(response: IncomingMessage, maxBytes: number) {
 async function whyRefused(request: HttpRequest, response: IncomingMessage, status: number): Promise<Failed> {
   const { body } = await readUpTo(response, SHOWN_CHARACTERS * 4);
   const said = Array.from(body.toString('utf8').trim()).slice(0, SHOWN_CHARACTERS).join('');
-  const error = `${nameOf(request)} answered ${status} ${response.statusMessage ?? ''}`.trimEnd();
+  const error = `${nameOf(request)} answered ${status} ${shown(response.statusMessage ?? '')}`.trimEnd();
   const isTransient = status >= 500 || [408, 425, 429].includes(status);
   return (isTransient ? failedForNow : failed)(said === '' ? error : `${error}: ${shown(said)}`);
 }

@@ -32,6 +32,9 @@ test('a webhook that refuses is a failure that does not tell its URL', async () 
     transient: true,
     outcome: null,
   });
+  expect(await rig.run('notify', { url: secrets.HOOK, message: 'x' })).toMatchObject({
+    error: `the webhook at ${server.origin} answered 500 Internal Server Error: sorry`,
+  });
   expect(rig.made()).toBeNull();
 });
 
