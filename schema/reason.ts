@@ -36,6 +36,8 @@ export type Reason =
   | { readonly reason: 'last-attempt-failed'; readonly attempt: number; readonly error: string }
   | { readonly reason: 'invalidated'; readonly by: string }
   | { readonly reason: 'upstream-stale'; readonly stage: StageId; readonly entity: EntityId }
+  /** An action is due again when a stage that it comes after has made something. */
+  | { readonly reason: 'after-ran'; readonly stage: StageId }
   | { readonly reason: 'always-due' }
   | { readonly reason: 'forced' };
 
@@ -69,6 +71,8 @@ export function explain(reason: Reason): string {
       return `invalidated by ${shown(reason.by)}`;
     case 'upstream-stale':
       return `upstream '${stateName(reason.stage, reason.entity)}' is stale`;
+    case 'after-ran':
+      return `'${shown(reason.stage)}', which it comes after, ran`;
     case 'always-due':
       return 'runs every time (deterministic: false, or nothing before it)';
     case 'forced':

@@ -338,6 +338,7 @@ const SENTENCES: { readonly [K in Reason['reason']]: readonly [Extract<Reason, {
   ],
   invalidated: [{ reason: 'invalidated', by: 'petra' }, 'invalidated by petra'],
   'upstream-stale': [{ reason: 'upstream-stale', stage: stage('s'), entity: NONE }, "upstream 's' is stale"],
+  'after-ran': [{ reason: 'after-ran', stage: stage('s') }, "'s', which it comes after, ran"],
   'always-due': [{ reason: 'always-due' }, 'runs every time (deterministic: false, or nothing before it)'],
   forced: [{ reason: 'forced' }, '--force flag specified'],
 };
