@@ -37,7 +37,9 @@ export class Problem extends Error {
 export function problemResponse(problem: Problem): Response {
   const { status, code, hint, message: detail } = problem;
   const title = TITLES[status] ?? (status < 500 ? 'Refused' : 'Failed');
-  const body = { ...problem.extra, type: 'about:blank', title, status, code, detail, hint };
+  const fixed = { type: 'about:blank', title, status, code, detail, hint };
+  // Twice: first in the order of the text, and never overwritten.
+  const body = { ...fixed, ...problem.extra, ...fixed };
   return new Response(JSON.stringify(body), {
     status,
     headers: { ...problem.headers, 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },

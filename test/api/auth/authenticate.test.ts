@@ -112,9 +112,17 @@ describe('a token', () => {
       await server.read(token);
       expect(await lastUsed()).toBe(start);
     }
-    rig.clock.ms = start + 60_000;
+    // Now the second has looked lately, and does not see what the first writes.
+    rig.clock.ms = start + 59_000;
     await two.read(token);
-    expect(await lastUsed()).toBe(start + 60_000);
+    for (const [server, atMs] of [
+      [one, 60_000],
+      [two, 61_000],
+    ] as const) {
+      rig.clock.ms = start + atMs;
+      await server.read(token);
+      expect(await lastUsed()).toBe(start + 60_000);
+    }
   });
 
   it('still opens the door when its use cannot be noted', async () => {
@@ -171,15 +179,18 @@ describe('a credential that proves nothing', () => {
   });
 
   it('gets 429 when there are too many of it, while tokens seen before still work', async () => {
-    const server = rig.start({ rate: { perSecond: 1, burst: 5 } });
+    const server = rig.start({ rate: { perSecond: 0.01, burst: 5 } });
     const { token } = await server.make({ name: 'a', scopes: ['read'] });
     expect((await server.read(token)).status).toBe(200);
     const statuses: number[] = [];
     for (let number = 0; number < 7; number += 1) statuses.push((await server.read(madeUp(number))).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
     expect(await batchesDuring(() => server.read(madeUp(99)))).toBe(0);
+    rig.clock.ms += 30_000;
+    expect(await batchesDuring(() => server.read(token))).toBe(1);
     expect((await server.read(token)).status).toBe(200);
-    rig.clock.ms += 1_000;
+    expect((await server.read(madeUp(99))).status).toBe(429);
+    rig.clock.ms += 70_000;
     expect((await server.read(madeUp(99))).status).toBe(401);
   });
 });
