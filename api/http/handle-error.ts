@@ -4,14 +4,8 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { AppEnv } from '../parts.ts';
 import { DatabaseError, type DatabaseFault } from '../store/database.ts';
+import type { Incident } from './incident.ts';
 import { Problem, problemResponse } from './problem.ts';
-
-export interface Incident {
-  /** Also in the answer, so that the two can be matched. */
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-}
 
 export interface ErrorHandling {
   /** Gets every error that is not the caller's mistake. */

@@ -16,10 +16,7 @@ import type { Database } from '../../../api/store/database.ts';
 import { openEmbedded } from '../../../api/store/embedded.ts';
 import { migrate } from '../../../api/store/migrate.ts';
 import { loadBlake3 } from '../../../host/blake3.ts';
-import type { Migration } from '../../../schema/migration.ts';
-import { tokens } from '../../../schema/migrations/0002-tokens.ts';
-
-const MIGRATIONS: readonly Migration[] = [{ id: 1, name: 'before tokens', statements: [] }, tokens];
+import { MIGRATIONS } from '../../../schema/migrations.ts';
 
 export const ROOT: Caller = {
   kind: 'process',
@@ -56,14 +53,15 @@ export async function startTokenRig(): Promise<TokenRig> {
   const db = openEmbedded({ file: join(directory, 'state.db') });
   const clock = { ms: Date.UTC(2026, 0, 15, 10) };
   await migrate(db, MIGRATIONS, clock.ms);
-  const parts: Parts = {
+  const parts = {
     db,
     hash: loadBlake3().hash,
     nowMs: () => clock.ms,
-    randomBytes: (count) => randomBytes(count),
+    randomBytes: (count: number) => randomBytes(count),
     version: '0.0.0-test',
     access: null,
     rate: DEFAULT_RATE,
+    report: () => {},
   };
   return {
     db,
