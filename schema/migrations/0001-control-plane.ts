@@ -290,8 +290,10 @@ const TELLING = [
        WHEN hash IS NULL THEN 2 ELSE 0 END WHERE id = NEW.id;
    END`,
   `CREATE TRIGGER paths_there_or_not AFTER UPDATE OF hash ON paths
-     WHEN (OLD.hash IS NULL) <> (NEW.hash IS NULL) AND NEW.told <> 1 BEGIN
-     UPDATE paths SET told = CASE WHEN NEW.hash IS NULL THEN 2 ELSE 0 END WHERE id = NEW.id;
+     WHEN (OLD.hash IS NULL) <> (NEW.hash IS NULL) BEGIN
+     UPDATE paths SET told = CASE
+       WHEN (SELECT settled FROM states WHERE id = NEW.maker_id) = 0 THEN 1
+       WHEN NEW.hash IS NULL THEN 2 ELSE 0 END WHERE id = NEW.id;
    END`,
   `CREATE TRIGGER paths_told AFTER UPDATE OF told ON paths WHEN OLD.told <> NEW.told BEGIN
      UPDATE states SET blockers = blockers + (NEW.told > 0) - (OLD.told > 0)
