@@ -111,6 +111,8 @@ export const whyAnswer = z.object({
   entity: z.string(),
   status: storedWord,
   word: z.enum(STATE_WORDS),
+  /** What a state that cannot be made now waits for; the fields below name it. */
+  cause: z.enum(['missing', 'upstream', 'after', 'retry', 'gave-up']).nullable(),
   reasons: z.array(toldReason),
   /** What it reads that is not there, and that nobody is about to make. */
   waits_for: z.array(z.string()),

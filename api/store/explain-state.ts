@@ -4,7 +4,7 @@
 
 import type { NamedState, ToldReason, WhyAnswer } from '../../schema/read-answers.ts';
 import { explain } from '../../schema/reason.ts';
-import type { StateWord, StoredWord } from '../../schema/status-words.ts';
+import type { StoredWord } from '../../schema/status-words.ts';
 import { type Row, sql } from './database.ts';
 import { isoTime, lookUp, relativeTo } from './look-up.ts';
 import type { Store } from './store.ts';
@@ -12,7 +12,7 @@ import { TOLD_COLUMNS, toldReasons } from './told-reasons.ts';
 
 const MOST_NODES = 500;
 const MOST_DEPTH = 30;
-/** Settled states that are looked through for unsettled ones behind them. */
+/** States that are looked through for those worth telling. */
 const MOST_LOOKED_THROUGH = 10_000;
 
 export interface AskedState {
@@ -25,82 +25,102 @@ export interface AskedState {
 export async function explainState(store: Store, asked: AskedState): Promise<WhyAnswer | null> {
   const { workflow, stage, entity } = asked;
   const found = await lookUp(store, workflow, (of) => [
-    sql(CLOSURE, of.stageIds.get(stage) ?? 0, of.id, entity, MOST_LOOKED_THROUGH, MOST_NODES + 1),
+    sql(CLOSURE, of.stageIds.get(stage) ?? 0, of.id, entity, MOST_LOOKED_THROUGH, MOST_NODES),
   ]);
   const ids = found === null ? [] : found.results[0]!.rows.map(({ id }) => id as number);
-  if (ids.length === 0) return null;
+  if (found === null || ids.length === 0) return null;
   const json = JSON.stringify(ids);
-  const [details, edges, missing, after] = await store.db.batch(
+  const results = await store.db.batch(
     [sql(DETAILS, json), sql(EDGES, json), sql(MISSING, json), sql(AFTER, json)],
     'read',
   );
-  const tree = new Tree(details!.rows, edges!.rows);
-  for (const row of missing!.rows) tree.nodes.get(row.state_id as number)?.waitsFor.push(row.path as string);
-  for (const row of after!.rows) tree.nodes.get(row.state_id as number)?.after.push(row);
-  return tree.tell(ids[0]!);
+  const [details, edges, missing, after] = results.map(({ rows }) => rows);
+  const omits = (id: number) => found.known.stages.get(id)?.stage.collect.onFailed === 'omit';
+  return new Tree(details!, omits).link(edges!, missing!, after!).tell(ids[0]!);
 }
 
 interface Node {
   readonly row: Row;
   readonly waitsFor: string[];
   readonly after: Row[];
-  readonly upstream: number[];
+  readonly upstream: Edge[];
+  /** Unsettled states directly above, told or not. */
+  open: number;
+}
+
+interface Edge {
+  readonly to: number;
+  /** It is of no use while that one has given up. */
+  readonly blocks: boolean;
 }
 
 class Tree {
-  readonly nodes: ReadonlyMap<number, Node>;
+  readonly #nodes: ReadonlyMap<number, Node>;
+  readonly #omits: (stage: number) => boolean;
   readonly #told = new Set<number>();
-  readonly #blockers = new Map<number, ReadonlySet<number>>();
+  readonly #gaveUp = new Map<number, ReadonlySet<number>>();
 
-  constructor(details: readonly Row[], edges: readonly Row[]) {
-    this.nodes = new Map(
-      details.map((row) => [row.id as number, { row, waitsFor: [], after: [], upstream: [] }]),
+  constructor(details: readonly Row[], omits: (stage: number) => boolean) {
+    this.#nodes = new Map(
+      details.map((row) => [row.id as number, { row, waitsFor: [], after: [], upstream: [], open: 0 }]),
     );
-    for (const { reader, maker } of edges) this.nodes.get(reader as number)?.upstream.push(maker as number);
+    this.#omits = omits;
+  }
+
+  link(edges: readonly Row[], missing: readonly Row[], after: readonly Row[]): this {
+    const nodeOf = ({ state_id }: Row) => this.#nodes.get(state_id as number)!;
+    for (const row of missing) nodeOf(row).waitsFor.push(row.path as string);
+    for (const row of after) nodeOf(row).after.push(row);
+    for (const row of edges) {
+      const node = nodeOf(row);
+      node.open += 1;
+      const blocks = row.member === 0 || !this.#omits(node.row.stage_id as number);
+      if (this.#nodes.has(row.maker as number)) node.upstream.push({ to: row.maker as number, blocks });
+    }
+    return this;
   }
 
   /** What is only reached through settled states stands directly below the state that was asked about. */
   tell(root: number): WhyAnswer {
     const reached = this.#reachedFrom(root);
-    const isSomebodys = new Set([...this.nodes.values()].flatMap(({ upstream }) => upstream));
-    for (const id of this.nodes.keys())
-      if (!reached.has(id) && !isSomebodys.has(id)) this.nodes.get(root)!.upstream.push(id);
+    const isBelow = new Set(
+      [...this.#nodes.values()].flatMap(({ upstream }) => upstream.map(({ to }) => to)),
+    );
+    const top = this.#nodes.get(root)!;
+    for (const to of this.#nodes.keys()) {
+      if (reached.has(to) || isBelow.has(to)) continue;
+      top.upstream.push({ to, blocks: true });
+      top.open += 1;
+    }
     return this.#tell(root, 0);
   }
 
   #tell(id: number, depth: number): WhyAnswer {
     this.#told.add(id);
-    const { row, waitsFor, after, upstream } = this.nodes.get(id)!;
-    const root = row.root as string;
-    const below: WhyAnswer[] = [];
-    let more = 0;
-    for (const next of upstream) {
-      if (this.#told.has(next) || this.#told.size >= MOST_NODES || depth >= MOST_DEPTH) more += 1;
-      else below.push(this.#tell(next, depth + 1));
-    }
-    const blockedBy = [...this.#gaveUpAbove(id)];
+    const node = this.#nodes.get(id)!;
+    const { row, upstream, waitsFor, after } = node;
+    const gaveUp = this.#gaveUpAbove(id);
+    const told: WhyAnswer[] = [];
+    for (const { to } of upstream)
+      if (!this.#told.has(to) && depth < MOST_DEPTH) told.push(this.#tell(to, depth + 1));
     return {
       ...nameOf(row),
       status: row.status as StoredWord,
-      word: this.#wordOf(this.nodes.get(id)!, blockedBy),
-      reasons: toldReasons(row, root).map((reason): ToldReason => ({ ...reason, sentence: explain(reason) })),
-      waits_for: waitsFor.map((path) => relativeTo(root, path)),
+      ...wordOf(node, gaveUp.size > 0),
+      reasons: toldReasons(row, row.root as string).map(
+        (reason): ToldReason => ({ ...reason, sentence: explain(reason) }),
+      ),
+      waits_for: waitsFor.map((path) => relativeTo(row.root as string, path)),
       after: after.map((each) => ({
         workflow: each.workflow as string,
         stage: each.stage as string,
         unsettled: each.unsettled as number,
       })),
       retry_at: row.status === 'failed' ? isoTime(row.retry_at) : null,
-      blocked_by: blockedBy.map((each) => nameOf(this.nodes.get(each)!.row)),
-      upstream: below,
-      ...(more > 0 ? { more } : {}),
+      blocked_by: [...gaveUp].map((each) => nameOf(this.#nodes.get(each)!.row)),
+      upstream: told,
+      ...(node.open > told.length ? { more: node.open - told.length } : {}),
     };
-  }
-
-  #wordOf({ row, waitsFor, after, upstream }: Node, blockedBy: readonly number[]): StateWord {
-    if (row.status !== 'stale') return row.word as StateWord;
-    if (blockedBy.length > 0 || after.some(({ gave_up }) => gave_up === 1)) return 'blocked';
-    return waitsFor.length + after.length + upstream.length > 0 ? 'waiting' : (row.word as StateWord);
   }
 
   #reachedFrom(root: number): ReadonlySet<number> {
@@ -109,19 +129,20 @@ class Tree {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (reached.has(next)) continue;
       reached.add(next);
-      open.push(...(this.nodes.get(next)?.upstream ?? []));
+      open.push(...this.#nodes.get(next)!.upstream.map(({ to }) => to));
     }
     return reached;
   }
 
   #gaveUpAbove(id: number): ReadonlySet<number> {
-    const known = this.#blockers.get(id);
+    const known = this.#gaveUp.get(id);
     if (known !== undefined) return known;
     const above = new Set<number>();
-    this.#blockers.set(id, above);
-    for (const next of this.nodes.get(id)!.upstream) {
-      if (this.nodes.get(next)?.row.status === 'exhausted') above.add(next);
-      for (const each of this.#gaveUpAbove(next)) above.add(each);
+    this.#gaveUp.set(id, above);
+    for (const { to, blocks } of this.#nodes.get(id)!.upstream) {
+      if (!blocks) continue;
+      if (this.#nodes.get(to)!.row.status === 'exhausted') above.add(to);
+      for (const each of this.#gaveUpAbove(to)) above.add(each);
     }
     return above;
   }
@@ -131,8 +152,18 @@ function nameOf(row: Row): NamedState {
   return { workflow: row.workflow as string, stage: row.stage as string, entity: row.entity as string };
 }
 
+function wordOf(node: Node, isBlocked: boolean): Pick<WhyAnswer, 'word' | 'cause'> {
+  const { row, waitsFor, after, open } = node;
+  if (row.status === 'failed') return { word: 'failed', cause: 'retry' };
+  if (row.status !== 'stale') return { word: row.status as StoredWord, cause: null };
+  if (isBlocked || after.some(({ gave_up }) => gave_up === 1)) return { word: 'blocked', cause: 'gave-up' };
+  if (waitsFor.length > 0) return { word: 'waiting', cause: 'missing' };
+  if (open > 0) return { word: 'waiting', cause: 'upstream' };
+  return after.length > 0 ? { word: 'waiting', cause: 'after' } : { word: 'stale', cause: null };
+}
+
 // The state itself comes first, then what is unsettled above it. Two walks: through what is unsettled, which is what
-// a person wants to see first, and through everything, because a settled state may stand below an unsettled one.
+// a person wants to see, and through everything, because a settled state may stand below an unsettled one.
 const CLOSURE = `WITH RECURSIVE
   root (id) AS (SELECT s.id FROM states s WHERE s.stage_id = ?1
     AND s.entity_id = (SELECT e.id FROM entities e WHERE e.workflow_id = ?2 AND e.name = ?3)),
@@ -140,26 +171,27 @@ const CLOSURE = `WITH RECURSIVE
     SELECT id FROM root
     UNION
     SELECT p.maker_id FROM near CROSS JOIN inputs i ON i.state_id = near.id CROSS JOIN paths p ON p.id = i.path_id
-    WHERE p.told = 1 AND p.maker_id IS NOT NULL LIMIT ?5),
+    WHERE p.told = 1 AND p.maker_id IS NOT NULL LIMIT ?4),
   up (id) AS (
     SELECT id FROM root
     UNION
     SELECT p.maker_id FROM up CROSS JOIN inputs i ON i.state_id = up.id CROSS JOIN paths p ON p.id = i.path_id
-    WHERE p.maker_id IS NOT NULL LIMIT ?4)
-  SELECT id, 0 AS far FROM near
-  UNION ALL
-  SELECT * FROM (SELECT up.id, 1 AS far FROM up CROSS JOIN states s ON s.id = up.id
-    WHERE s.settled = 0 AND up.id NOT IN (SELECT id FROM near) LIMIT ?5)
-  ORDER BY far LIMIT ?5`;
+    WHERE p.maker_id IS NOT NULL LIMIT ?4),
+  found (id, rank) AS (
+    SELECT id, 0 FROM root
+    UNION ALL SELECT id, 2 FROM near WHERE id NOT IN (SELECT id FROM root)
+    UNION ALL SELECT id, 3 FROM up WHERE id NOT IN (SELECT id FROM near))
+  SELECT s.id FROM found CROSS JOIN states s ON s.id = found.id WHERE rank = 0 OR s.settled = 0
+  ORDER BY CASE WHEN rank > 0 AND s.status = 'exhausted' THEN 1 ELSE rank END, s.id LIMIT ?5`;
 
-const DETAILS = `SELECT s.id, w.name AS workflow, w.root, g.name AS stage, e.name AS entity, ${TOLD_COLUMNS}
+const DETAILS = `SELECT s.id, s.stage_id, w.name AS workflow, w.root, g.name AS stage, e.name AS entity, ${TOLD_COLUMNS}
   FROM json_each(?) v CROSS JOIN states s ON s.id = v.value CROSS JOIN stages g ON g.id = s.stage_id
     CROSS JOIN entities e ON e.id = s.entity_id CROSS JOIN workflows w ON w.id = s.workflow_id
     LEFT JOIN failures f ON f.state_id = s.id`;
 
-const EDGES = `SELECT DISTINCT i.state_id AS reader, p.maker_id AS maker
-  FROM json_each(?1) v CROSS JOIN inputs i ON i.state_id = v.value CROSS JOIN paths p ON p.id = i.path_id
-  WHERE p.told = 1 AND p.maker_id IN (SELECT value FROM json_each(?1))`;
+const EDGES = `SELECT i.state_id, p.maker_id AS maker, min(i.member) AS member
+  FROM json_each(?) v CROSS JOIN inputs i ON i.state_id = v.value CROSS JOIN paths p ON p.id = i.path_id
+  WHERE p.told = 1 AND p.maker_id IS NOT NULL GROUP BY i.state_id, p.maker_id`;
 
 /** As many as a person reads. */
 const MISSING = `SELECT state_id, path FROM (
