@@ -143,7 +143,7 @@ export const machineAnswer = z.object({
   role: z.enum(['runner', 'watcher']),
   name: z.string(),
   targets: z.array(z.string()),
-  facts: z.json(),
+  facts: z.unknown(),
   first_seen_at: time,
   last_seen_at: time,
 });
@@ -158,7 +158,7 @@ export const attemptAnswer = z.object({
   ended_at: time.nullable(),
   /** Null while it is open. */
   outcome: z.enum(['made', 'verified', 'skipped', 'cleaned', 'failed', 'released', 'lost']).nullable(),
-  reasons: z.array(z.json()),
+  reasons: z.array(z.unknown()),
   exit_code: z.int().nullable(),
   error: z.string().nullable(),
   log_tail: z.string().nullable(),

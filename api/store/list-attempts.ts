@@ -1,7 +1,8 @@
 // What was tried for one state, newest first, with the end of each log.
 
 import type { AttemptAnswer } from '../../schema/read-answers.ts';
-import { type Row, sql } from './database.ts';
+import type { AttemptRow } from '../../schema/tables/control-plane.ts';
+import { sql } from './database.ts';
 import { isoTime, lookUp } from './look-up.ts';
 import type { Store } from './store.ts';
 
@@ -22,23 +23,16 @@ export async function listAttempts(store: Store, query: AttemptQuery): Promise<A
     return [sql(STATE, ...state), sql(ATTEMPTS, ...state, before, limit)];
   });
   if (found === null || found.results[0]!.rows.length === 0) return null;
-  return found.results[1]!.rows.map(toAttempt);
+  return (found.results[1]!.rows as readonly AttemptRow[]).map(toAttempt);
 }
 
-function toAttempt(row: Row): AttemptAnswer {
+function toAttempt(row: AttemptRow): AttemptAnswer {
+  const { token, kind, runner, run, outcome, reasons, exit_code, error, log_tail, seconds } = row;
   return {
-    token: row.token as number,
-    kind: row.kind as AttemptAnswer['kind'],
-    runner: row.runner as string,
-    run: row.run as string | null,
+    ...{ token, kind, runner, run, outcome, exit_code, error, log_tail, seconds },
     started_at: isoTime(row.started_at)!,
     ended_at: isoTime(row.ended_at),
-    outcome: row.outcome as AttemptAnswer['outcome'],
-    reasons: row.reasons === null ? [] : (JSON.parse(row.reasons as string) as AttemptAnswer['reasons']),
-    exit_code: row.exit_code as number | null,
-    error: row.error as string | null,
-    log_tail: row.log_tail as string | null,
-    seconds: row.seconds as number | null,
+    reasons: reasons === null ? [] : (JSON.parse(reasons) as AttemptAnswer['reasons']),
   };
 }
 
