@@ -21,8 +21,23 @@ const BUNDLES = [
     splitting: true,
     // Native, or looking for its .wasm beside its own file.
     external: ['libsql', '@napi-rs/blake-hash', 'blake3-wasm'],
-    // The Node build of yaml is CommonJS and would need `require`; its browser build is the same code as ESM.
+    // What is CommonJS for Node would need `require`; for browsers the same code is there as ESM. Of the WebSocket
+    // that a database client could use we use nothing: all goes over HTTP.
+    alias: {
+      yaml: join(ROOT, 'node_modules/yaml/browser/dist/index.js'),
+      '@libsql/isomorphic-ws': join(ROOT, 'node_modules/@libsql/isomorphic-ws/web.mjs'),
+    },
+  },
+  {
+    // What `wrangler deploy` uploads, and what the tests run in workerd.
+    entryPoints: { 'worker/worker': 'api/worker.ts' },
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    // Copied and still imported, so that workerd gets it as a module of its own: it compiles none at run time.
+    loader: { '.wasm': 'copy' },
+    assetNames: 'worker/[name]-[hash]',
     alias: { yaml: join(ROOT, 'node_modules/yaml/browser/dist/index.js') },
+    minify: true,
   },
 ];
 

@@ -1,7 +1,11 @@
 // What the control plane is made of: everything from outside that its routes may use, and who is asking.
 
+import type { RouterRoute } from 'hono/types';
 import type { HashBytes } from '../schema/blake3.ts';
+import type { Bell } from './bell.ts';
+import type { Incident } from './http/incident.ts';
 import type { Database } from './store/database.ts';
+import type { Store } from './store/store.ts';
 
 export interface Parts {
   readonly db: Database;
@@ -12,6 +16,10 @@ export interface Parts {
   /** Null where Cloudflare Access does not stand in front: its header is then ignored. */
   readonly access: AccessSettings | null;
   readonly rate: RateSettings;
+  /** Awaited before every request: throws if the database is not one that this program knows. */
+  readonly ready?: () => Promise<void>;
+  /** Gets what is not the caller's mistake, with the number that the caller was given. */
+  readonly report: (error: unknown, incident: Incident) => void;
 }
 
 export interface AccessSettings {
@@ -54,5 +62,13 @@ export interface Guard {
 export interface AppEnv {
   /** Only code in this process can pass `trusted`, as the second argument of `app.fetch`. */
   Bindings: { trusted?: Caller };
-  Variables: { caller: Caller; parts: Parts; guard: Guard };
+  Variables: {
+    caller: Caller;
+    parts: Parts;
+    guard: Guard;
+    store: Store;
+    bell: Bell;
+    /** What the app answers to, for its own description. */
+    routes: () => readonly RouterRoute[];
+  };
 }

@@ -4,6 +4,20 @@ import type { Command, Option } from './command.ts';
 
 const JSON_OPTION: Option = { type: 'boolean', summary: 'Report as one JSON document on stdout' };
 
+const REACH: Readonly<Record<string, Option>> = {
+  api: { type: 'string', value: 'URL', summary: 'The control plane; without it, the one of this project' },
+  'token-file': {
+    type: 'string',
+    value: 'F',
+    summary: 'The file with the token for --api (or SLUICE_TOKEN)',
+  },
+  db: {
+    type: 'string',
+    value: 'URL',
+    summary: 'Open this database here: a file, or the URL of sqld or Turso',
+  },
+};
+
 export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
@@ -57,5 +71,59 @@ export const COMMANDS: readonly Command[] = [
     positionals: [{ name: 'KIND', required: false, choices: ['playbook', 'pipeline', 'job', 'settings'] }],
     options: {},
     load: () => import('./schema.ts'),
+  },
+  {
+    name: 'serve',
+    summary: 'Run the control plane as a server',
+    positionals: [],
+    options: {
+      port: { type: 'string', short: 'p', value: 'N', summary: 'The port; 8484 is the default' },
+      host: { type: 'string', value: 'ADDRESS', summary: 'The address; 127.0.0.1 is the default' },
+      db: { type: 'string', value: 'URL', summary: 'A file, or the URL of sqld or Turso' },
+    },
+    load: () => import('./serve.ts'),
+  },
+  {
+    name: 'token',
+    summary: 'Make, list and revoke tokens',
+    positionals: [
+      { name: 'ACTION', required: true, choices: ['create', 'list', 'revoke'] },
+      { name: 'NAME|ID', required: false },
+    ],
+    options: {
+      scope: {
+        type: 'string',
+        value: 'SCOPE',
+        multiple: true,
+        summary: 'What it may do (several may be given); read is the default',
+        choices: ['read', 'watch', 'work', 'admin'],
+      },
+      workflow: { type: 'string', value: 'NAME', summary: 'Only this workflow' },
+      target: { type: 'string', value: 'NAME', summary: 'Only this target' },
+      expires: { type: 'string', value: 'TIME', summary: 'How long it is good for: 90d' },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('./token.ts'),
+  },
+  {
+    name: 'rm',
+    summary: 'Take a workflow off the control plane; its files stay',
+    positionals: [{ name: 'NAME', required: true }],
+    options: {
+      'drop-history': { type: 'boolean', summary: 'Forget its attempts, events and definitions too' },
+      ...REACH,
+    },
+    load: () => import('./rm.ts'),
+  },
+  {
+    name: 'db',
+    summary: 'Bring the database up to date, or copy it while in use',
+    positionals: [
+      { name: 'ACTION', required: true, choices: ['migrate', 'backup'] },
+      { name: 'COPY', required: false },
+    ],
+    options: { db: REACH.db! },
+    load: () => import('./db.ts'),
   },
 ];

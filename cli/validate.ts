@@ -1,9 +1,10 @@
 // `sluice validate FILE…`: everything that is wrong, in every file, at once.
 
 import type { Diagnostic } from '../schema/diagnostic.ts';
+import { lineStarts, placeOf } from '../schema/source-place.ts';
 import { EXIT, type ExitCode, flag, type Invocation } from './command.ts';
 import { checkFile, type LoadedFile } from './load-file.ts';
-import { type FileReport, lineStarts, placeOf, renderReport } from './render/diagnostics.ts';
+import { type FileReport, renderReport } from './render/diagnostics.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const checked = positionals.map((file) => checkFile(file, io.cwd));

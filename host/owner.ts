@@ -1,8 +1,27 @@
 // Who owns `.sluice/`: an exclusive transaction, which the operating system ends with the process that held it.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
+import { writeFileAtomic } from './atomic-write.ts';
+
+/** What the owner says about itself, beside its lock; it only tells where to connect (SEMANTICS 20). */
+export interface OwnerNote {
+  readonly pid: number;
+  readonly url?: string;
+}
+
+export function readOwnerNote(file: string): OwnerNote | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as OwnerNote;
+  } catch {
+    return null;
+  }
+}
+
+export function writeOwnerNote(file: string, note: OwnerNote): void {
+  writeFileAtomic(file, `${JSON.stringify(note)}\n`);
+}
 
 export interface Ownership {
   release(): void;

@@ -65,7 +65,7 @@ export const claimBody = z.strictObject({
 });
 export type ClaimBody = z.output<typeof claimBody>;
 
-const record = z.object({ cache_key: blake3, outs: z.array(z.json()), skipped: z.boolean() });
+const record = z.object({ cache_key: blake3, outs: z.array(z.unknown()), skipped: z.boolean() });
 
 export const claimed = z.object({
   token,
@@ -79,7 +79,7 @@ export const claimed = z.object({
   /** How many times it failed with the key of the last failure. */
   failures: count,
   failed_key: blake3.nullable(),
-  reasons: z.array(z.json()),
+  reasons: z.array(z.unknown()),
   records: z.array(record),
   made_here: z.boolean(),
 });

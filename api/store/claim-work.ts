@@ -5,6 +5,7 @@ import { fits, type Offer, offerOf } from '../../schema/offer.ts';
 import type { ClaimBody, Claimed } from '../../schema/wire.ts';
 import { type Row, type Statement, sql } from './database.ts';
 import { asText, asTextOrNull } from './hashes.ts';
+import { NEWEST_TOKEN } from './newest-token.ts';
 import { REASONS_OF, readReasons } from './reasons.ts';
 import type { Registered } from './registered.ts';
 import { seenMachine } from './seen-machine.ts';
@@ -148,7 +149,7 @@ function claimText(kind: Kind): string {
         SELECT CASE WHEN r.counts_states THEN count(*) ELSE count(DISTINCT l.entity_id) END
         FROM states l WHERE l.workflow_id = r.workflow_id AND l.status = 'running')
       ORDER BY turn, workflow_id LIMIT ?2)
-    SELECT (SELECT coalesce(max(token), 0) FROM attempts) + row_number() OVER (ORDER BY turn, workflow_id),
+    SELECT ${NEWEST_TOKEN} + row_number() OVER (ORDER BY turn, workflow_id),
            id, workflow_id, stage_id, entity_id, ?3, ?4, ?7, '${kind === 'orphaned' ? 'clean' : 'make'}', ?5, ?6
     FROM picked`;
 }
@@ -167,7 +168,7 @@ const DETAILS = `SELECT a.token, a.kind, a.stage_id, e.name AS entity, s.made_to
      FROM (SELECT * FROM records WHERE state_id = s.id ORDER BY token DESC) r) AS records
   FROM attempts a JOIN states s ON s.id = a.state_id JOIN entities e ON e.id = a.entity_id
   LEFT JOIN failures f ON f.state_id = s.id
-  WHERE a.token > (SELECT coalesce(max(token), 0) FROM attempts) - ?1 AND a.claim = ?2
+  WHERE a.token > ${NEWEST_TOKEN} - ?1 AND a.claim = ?2
   ORDER BY a.token`;
 
 function toClaimed(known: Registered, row: Row): Claimed {

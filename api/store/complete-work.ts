@@ -8,6 +8,7 @@ import type { CompleteItem, ItemResult } from '../../schema/wire.ts';
 import { type Statement, sql } from './database.ts';
 import { firstAnswers } from './first-answers.ts';
 import { asBlob } from './hashes.ts';
+import { NEWEST_TOKEN } from './newest-token.ts';
 import type { Store } from './store.ts';
 
 export interface Answered {
@@ -22,35 +23,58 @@ export async function completeWork(
   items: readonly CompleteItem[],
 ): Promise<readonly Answered[]> {
   const [nowMs, nonce] = [store.nowMs(), store.nonce()];
-  const json = JSON.stringify(items.map(({ recipe_body: _, ...item }) => item));
-  const has = (check: (item: CompleteItem) => boolean) => items.some(check);
-  const when = (condition: boolean, ...statements: Statement[]) => (condition ? statements : []);
-  const isCleaned = has(({ outcome }) => outcome === 'cleaned');
+  const tokens = JSON.stringify(items.map(({ token }) => token));
+  const isCleaned = items.some(({ outcome }) => outcome === 'cleaned');
   const before: Statement[] = [
-    sql(CLOSE, json, runner, nowMs, nonce),
-    ...when(
-      has(({ consumed }) => consumed.length > 0),
-      sql(CONSUMED, json, nonce, nowMs),
-    ),
-    ...when(
-      has(({ outs }) => outs.length > 0),
-      sql(MADE, json, nonce, nowMs),
-    ),
+    sql(CLOSE, JSON.stringify(items.map(closing)), runner, nowMs, nonce),
+    ...each(CONSUMED, items.flatMap(consumedBy), nonce, nowMs),
+    ...each(MADE, items.flatMap(madeBy), nonce, nowMs),
     ...[...recipesOf(items)].map(([hash, body]) => sql(RECIPE, hash, body)),
-    ...when(
-      has(({ cache_key }) => cache_key !== undefined),
-      sql(RECORD, json, nonce),
-    ),
-    ...when(isCleaned, sql(CLEANED_PATHS, json, nonce, nowMs)),
+    ...each(RECORD, items.flatMap(recordOf), nonce),
+    ...when(isCleaned, sql(CLEANED_PATHS, tokens, nonce, nowMs)),
   ];
-  const after = when(isCleaned, sql(CLEANED_STATES, json, nonce));
-  const results = await store.db.batch([...before, sql(SETTLE, json, nonce, nowMs), ...after], 'write');
+  const after = when(isCleaned, sql(CLEANED_STATES, tokens, nonce));
+  const results = await store.db.batch([...before, sql(SETTLE, tokens, nonce, nowMs), ...after], 'write');
   const accepted = new Map<number, ItemResult>();
   for (const row of [...results[before.length]!.rows, ...(results[before.length + 1]?.rows ?? [])])
     accepted.set(row.token as number, row.status as ItemResult);
   const others = items.filter(({ token }) => !accepted.has(token)).map(({ token }) => token);
   const first = await firstAnswers(store, runner, others);
   return items.map(({ token }) => ({ token, result: accepted.get(token) ?? first.get(token) ?? 'lost' }));
+}
+
+// Lists of lists of plain values: SQLite writes out and reads again whatever is taken out of nested JSON, field by field.
+function closing({ token, outcome, seconds, reasons, cache_key, content_hash, consumed }: CompleteItem) {
+  const read = consumed.length === 0 ? null : consumed.map(({ path, hash }) => [path, hash]);
+  return [
+    token,
+    outcome,
+    seconds,
+    reasons === undefined ? null : JSON.stringify(reasons),
+    cache_key,
+    content_hash,
+    read,
+  ];
+}
+
+function consumedBy({ token, consumed }: CompleteItem) {
+  return consumed.map(({ path, hash }) => [token, path, hash]);
+}
+
+function madeBy({ token, outs }: CompleteItem) {
+  return outs.map(({ path, hash, size, files }) => [token, path, hash, size, files]);
+}
+
+function recordOf({ token, cache_key, recipe, deps, outs }: CompleteItem) {
+  return cache_key === undefined ? [] : [[token, recipe, JSON.stringify(deps), JSON.stringify(outs)]];
+}
+
+function each(text: string, rows: readonly unknown[], ...args: readonly number[]): Statement[] {
+  return when(rows.length > 0, sql(text, JSON.stringify(rows), ...args));
+}
+
+function when(condition: boolean, ...statements: Statement[]): Statement[] {
+  return condition ? statements : [];
 }
 
 function recipesOf(items: readonly CompleteItem[]): Map<string, string> {
@@ -60,69 +84,68 @@ function recipesOf(items: readonly CompleteItem[]): Map<string, string> {
   return new Map(bodies);
 }
 
-const CLOSE = `UPDATE attempts SET ended_at = ?3, closing = ?4, outcome = x.outcome, seconds = x.seconds,
-    reasons = coalesce(x.reasons, attempts.reasons)
-  FROM (SELECT value ->> 'token' AS token, value ->> 'outcome' AS outcome, value ->> 'seconds' AS seconds,
-               value ->> 'reasons' AS reasons FROM json_each(?1)) x
+// Stale on arrival: something it depends on changed after the claim, and not to the very bytes that were read.
+const ARRIVES_STALE = `EXISTS (SELECT 1 FROM reasons r WHERE r.state_id = attempts.state_id
+  AND r.sequence >= attempts.token AND NOT (r.kind = 'dep' AND EXISTS (
+    SELECT 1 FROM json_each(x.item, '$[6]') c JOIN paths p ON p.id = r.path_id
+    WHERE c.value ->> 0 = p.path AND ${asBlob('c.value ->> 1')} = p.hash)))`;
+
+/** The source was removed while it ran. */
+const VANISHED = `(SELECT count(*) > 0 AND count(p.hash) = 0 AND count(p.maker_id) = 0
+  FROM inputs i JOIN paths p ON p.id = i.path_id WHERE i.state_id = attempts.state_id AND i.driver = 1)`;
+
+const CLOSE = `UPDATE attempts SET ended_at = ?3, closing = ?4, outcome = x.outcome, seconds = x.item ->> 2,
+    reasons = coalesce(x.item ->> 3, attempts.reasons),
+    cache_key = ${asBlob('x.item ->> 4')}, content_hash = ${asBlob('x.item ->> 5')},
+    answer = CASE
+      WHEN x.outcome = 'cleaned' THEN 'cleaned'
+      WHEN ${ARRIVES_STALE} THEN CASE WHEN ${VANISHED} THEN 'orphan' ELSE 'stale' END
+      WHEN x.outcome = 'skipped' THEN 'skipped' ELSE 'fresh' END
+  FROM (SELECT value AS item, value ->> 0 AS token, value ->> 1 AS outcome FROM json_each(?1)) x
   WHERE attempts.token = x.token AND attempts.ended_at IS NULL AND attempts.runner = ?2
     AND (x.outcome = 'cleaned') = (attempts.kind = 'clean')
     AND EXISTS (SELECT 1 FROM states s WHERE s.id = attempts.state_id AND s.token = attempts.token
                 AND s.status = 'running')`;
 
-/** The items that the fence let through. */
-const ACCEPTED = `json_each(?1) v JOIN attempts a ON a.token = v.value ->> 'token' AND a.closing = ?2
-  JOIN stages g ON g.id = a.stage_id`;
+/** The rows of those that the fence let through; the token stands first in each. */
+const ACCEPTED = 'json_each(?1) v JOIN attempts a ON a.token = v.value ->> 0 AND a.closing = ?2';
 
 // A runner that read newer bytes than any watcher has reported is believed, unless the path changed since the claim.
 const CONSUMED = `UPDATE paths SET hash = x.hash, seen_at = ?3, sequence = x.token - 1
-  FROM (SELECT a.state_id, a.token, g.target, c.value ->> 'path' AS path, ${asBlob("c.value ->> 'hash'")} AS hash
-        FROM ${ACCEPTED}, json_each(v.value, '$.consumed') c) x
+  FROM (SELECT a.state_id, a.token, g.target, v.value ->> 1 AS path, ${asBlob('v.value ->> 2')} AS hash
+        FROM ${ACCEPTED} JOIN stages g ON g.id = a.stage_id) x
   WHERE paths.target = x.target AND paths.path = x.path AND paths.hash IS NOT x.hash AND paths.sequence < x.token
     AND EXISTS (SELECT 1 FROM inputs i WHERE i.path_id = paths.id AND i.state_id = x.state_id)`;
 
 // Only what the state is the maker of: a result cannot speak of other files.
 const MADE = `UPDATE paths SET hash = x.hash, made_hash = x.hash, size = x.size, files = x.files, seen_at = ?3,
-    discovered_at = coalesce(paths.discovered_at, ?3), sequence = (SELECT coalesce(max(token), 0) FROM attempts)
-  FROM (SELECT a.state_id, g.target, o.value ->> 'path' AS path, ${asBlob("o.value ->> 'hash'")} AS hash,
-               o.value ->> 'size' AS size, o.value ->> 'files' AS files
-        FROM ${ACCEPTED}, json_each(v.value, '$.outs') o) x
-  WHERE paths.target = x.target AND paths.path = x.path AND paths.maker_id = x.state_id`;
+    discovered_at = coalesce(paths.discovered_at, ?3), sequence = ${NEWEST_TOKEN}
+  FROM (SELECT a.state_id, v.value ->> 1 AS path, ${asBlob('v.value ->> 2')} AS hash,
+               v.value ->> 3 AS size, v.value ->> 4 AS files
+        FROM ${ACCEPTED}) x
+  WHERE paths.path = x.path AND paths.maker_id = x.state_id`;
 
 const RECIPE = `INSERT INTO recipes (hash, body) VALUES (${asBlob('?')}, ?) ON CONFLICT DO NOTHING`;
 
 const RECORD = `INSERT INTO records (state_id, cache_key, token, recipe, deps, outs, skipped)
-  SELECT a.state_id, ${asBlob("v.value ->> 'cache_key'")}, a.token, ${asBlob("v.value ->> 'recipe'")},
-         v.value ->> 'deps', v.value ->> 'outs', v.value ->> 'outcome' = 'skipped'
-  FROM ${ACCEPTED} WHERE v.value ->> 'cache_key' IS NOT NULL
+  SELECT a.state_id, a.cache_key, a.token, ${asBlob('v.value ->> 1')}, v.value ->> 2, v.value ->> 3,
+         a.outcome = 'skipped'
+  FROM ${ACCEPTED} WHERE true
   ON CONFLICT (state_id, cache_key) DO UPDATE SET token = excluded.token, recipe = excluded.recipe,
     deps = excluded.deps, outs = excluded.outs, skipped = excluded.skipped`;
 
-/** The source was removed while it ran. */
-const VANISHED = `(SELECT count(*) > 0 AND count(p.hash) = 0 AND count(p.maker_id) = 0
-  FROM inputs i JOIN paths p ON p.id = i.path_id WHERE i.state_id = states.id AND i.driver = 1)`;
-
-// Stale on arrival: something it depends on changed after the claim, and not to the very bytes that were read.
-const SETTLE = `UPDATE states SET
-    status = CASE
-      WHEN EXISTS (SELECT 1 FROM reasons r WHERE r.state_id = states.id AND r.sequence >= x.token AND NOT (
-        r.kind = 'dep' AND EXISTS (
-          SELECT 1 FROM json_each(x.item, '$.consumed') c JOIN paths p ON p.id = r.path_id
-          WHERE c.value ->> 'path' = p.path AND ${asBlob("c.value ->> 'hash'")} = p.hash)))
-      THEN CASE WHEN ${VANISHED} THEN 'orphan' ELSE 'stale' END
-      WHEN x.outcome = 'skipped' THEN 'skipped' ELSE 'fresh' END,
+const SETTLE = `UPDATE states SET status = x.answer,
     cache_key = coalesce(x.cache_key, states.cache_key),
     content_hash = coalesce(x.content_hash, states.content_hash),
     produced_at = CASE WHEN x.outcome = 'verified' THEN coalesce(states.produced_at, ?3) ELSE ?3 END,
     produced_by = CASE WHEN x.outcome = 'verified' THEN coalesce(states.produced_by, x.runner) ELSE x.runner END,
     made_token = x.token, lease_until = NULL, losses = 0
-  FROM (SELECT a.state_id, a.token, a.runner, v.value AS item, v.value ->> 'outcome' AS outcome,
-               ${asBlob("v.value ->> 'cache_key'")} AS cache_key,
-               ${asBlob("v.value ->> 'content_hash'")} AS content_hash
-        FROM ${ACCEPTED}) x
+  FROM (SELECT a.* FROM json_each(?1) v JOIN attempts a ON a.token = v.value AND a.closing = ?2) x
   WHERE states.id = x.state_id AND x.outcome <> 'cleaned'
   RETURNING token, status`;
 
-const CLEANED = `SELECT a.state_id FROM ${ACCEPTED} WHERE a.outcome = 'cleaned'`;
+const CLEANED = `SELECT a.state_id FROM json_each(?1) v JOIN attempts a ON a.token = v.value AND a.closing = ?2
+  WHERE a.outcome = 'cleaned'`;
 
 const CLEANED_PATHS = `UPDATE paths SET hash = NULL, made_hash = NULL, size = NULL, seen_at = ?3
   WHERE maker_id IN (${CLEANED})`;

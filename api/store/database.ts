@@ -35,6 +35,7 @@ export type DatabaseFault =
   | 'database-corrupt'
   | 'database-full'
   | 'database-newer'
+  | 'database-older'
   | 'database-refused'
   | 'database-unreachable'
   | 'database-unusable'

@@ -21,6 +21,30 @@ export async function migrate(
   }
 }
 
+/** Throws unless the database is exactly as this program knows it; changes nothing. */
+export async function checkVersion(db: Database, migrations: readonly Migration[]): Promise<void> {
+  const [there] = await db.batch(
+    [sql("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'sluice_migrations'")],
+    'read',
+  );
+  const newest = there!.rows[0]!.n === 0 ? 0 : await newestRead(db);
+  refuseNewer(newest, migrations.length);
+  if (newest === migrations.length) return;
+  throw new DatabaseError({
+    code: 'database-older',
+    message: `this database is at migration ${newest}; this program needs ${migrations.length}`,
+    hint: 'run `sluice db migrate --db URL` once, from any machine',
+  });
+}
+
+async function newestRead(db: Database): Promise<number> {
+  const [found] = await db.batch(
+    [sql('SELECT coalesce(max(id), 0) AS newest FROM sluice_migrations')],
+    'read',
+  );
+  return Number(found!.rows[0]!.newest);
+}
+
 function checkNumbers(migrations: readonly Migration[]): void {
   for (const [index, { id, name }] of migrations.entries()) {
     if (id !== index + 1) throw new DatabaseBug(`migration '${name}' has id ${id}, expected ${index + 1}`);

@@ -7,6 +7,7 @@ import type { TargetName } from '../../schema/words.ts';
 import { type Statement, sql } from './database.ts';
 import { inChunks, pathsOf, writeDiscovery } from './discovered.ts';
 import { asBlob } from './hashes.ts';
+import { NEWEST_TOKEN } from './newest-token.ts';
 import { type Registered, unlessOutdated } from './registered.ts';
 import { seenMachine } from './seen-machine.ts';
 import type { Store } from './store.ts';
@@ -68,7 +69,7 @@ function writeHashes(target: string, observations: readonly Observation[], nowMs
 const HASHES = `UPDATE paths SET
     hash = x.hash, size = x.size, files = x.files, seen_at = ?3,
     discovered_at = coalesce(paths.discovered_at, ?3),
-    sequence = (SELECT coalesce(max(token), 0) FROM attempts)
+    sequence = ${NEWEST_TOKEN}
   FROM (SELECT value ->> 0 AS path, ${asBlob('value ->> 1')} AS hash, value ->> 2 AS size, value ->> 3 AS files
         FROM json_each(?1)) x
   WHERE paths.target = ?2 AND paths.path = x.path AND paths.hash IS NOT x.hash

@@ -11,6 +11,7 @@ import type { Workflow } from '../../schema/workflow.ts';
 import { type Statement, sql } from './database.ts';
 import { writeDiscovery } from './discovered.ts';
 import { hashBlob } from './hashes.ts';
+import { NEWEST_TOKEN } from './newest-token.ts';
 import { BUMP_REGISTRY, type Registered, unlessOutdated } from './registered.ts';
 import type { Store } from './store.ts';
 
@@ -178,14 +179,14 @@ const REWIRE = [
   `UPDATE paths SET maker_id = NULL, made_hash = NULL WHERE maker_id IN
      (SELECT id FROM states WHERE stage_id IN (SELECT value FROM json_each(?)))`,
   `INSERT OR REPLACE INTO reasons (state_id, kind, path_id, detail, sequence)
-     SELECT id, 'definition:0', 0, '{"reason":"cmd-changed"}', (SELECT coalesce(max(token), 0) FROM attempts)
+     SELECT id, 'definition:0', 0, '{"reason":"cmd-changed"}', ${NEWEST_TOKEN}
      FROM states WHERE stage_id IN (SELECT value FROM json_each(?)) AND source = 0
        AND (cache_key IS NOT NULL OR status = 'running')`,
   `UPDATE states SET status = 'orphan' WHERE stage_id IN (SELECT value FROM json_each(?)) AND status <> 'running'`,
 ];
 
 const REASONS = `INSERT OR REPLACE INTO reasons (state_id, kind, path_id, detail, sequence)
-  SELECT s.id, v.value ->> 1, 0, v.value ->> 2, (SELECT coalesce(max(token), 0) FROM attempts)
+  SELECT s.id, v.value ->> 1, 0, v.value ->> 2, ${NEWEST_TOKEN}
   FROM json_each(?) v JOIN states s ON s.stage_id = v.value ->> 0
   WHERE s.cache_key IS NOT NULL OR s.status = 'running'`;
 

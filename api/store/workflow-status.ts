@@ -27,10 +27,11 @@ export async function workflowStatus(store: Store, workflow: string): Promise<St
     const held = stages.get(nameOf(found.of, stage_id));
     if (held !== undefined) held.blocked = held.stale;
   }
+  const total = sum([...stages.values()]);
   return {
     entities: (entities![0]?.n ?? 0) as number,
-    ...sum([...stages.values()]),
-    blocked_is_exact: blocked!.every(({ is_exact }) => is_exact === 1),
+    ...total,
+    blocked_is_exact: total.exhausted < MOST_EXHAUSTED && blocked!.every(({ is_exact }) => is_exact === 1),
     paused: found.of.paused,
     stages: Object.fromEntries(stages),
   };

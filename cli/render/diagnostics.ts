@@ -1,6 +1,7 @@
 // How what is wrong with a file looks: place, fact, the line with a caret, and the next step.
 
 import { type Diagnostic, type Span, shown } from '../../schema/diagnostic.ts';
+import { lineStarts, placeOf } from '../../schema/source-place.ts';
 import type { Io } from '../command.ts';
 import type { Unreadable } from '../read-workflow.ts';
 import { paint } from './output.ts';
@@ -21,27 +22,6 @@ export function renderReport({ file, text, problem, diagnostics }: FileReport, i
 }
 
 /** One-based, as editors count; the column counts characters, not UTF-16 units. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-export function placeOf(offset: number, text: string, starts: readonly number[]): Place {
-  let low = 0;
-  for (let high = starts.length - 1; low < high; ) {
-    const middle = (low + high + 1) >> 1;
-    if (starts[middle]! <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return { line: low + 1, column: [...text.slice(starts[low], offset)].length + 1 };
-}
-
-export function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
-}
-
 /** No line to show: what is there cannot be read, or is too much to read. */
 function renderProblem(file: string, { message, hint, at }: Unreadable, io: Io): string {
   const place = at === undefined ? '' : `${paint(io, 'bold', `${shown(file)}:${at.line}:${at.column}`)} `;

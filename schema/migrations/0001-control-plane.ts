@@ -76,7 +76,8 @@ const TABLES = [
      UNIQUE (workflow_id, name)
    ) STRICT`,
 
-  // What is known of each path on each target. `made_hash` is what its maker left there.
+  // What is known of each path on each target. Paths stand first in the key: with the target first, a planner that
+  // knows nothing of the data goes through all paths of a target. `made_hash` is what its maker left there.
   `CREATE TABLE paths (
      id INTEGER PRIMARY KEY,
      target TEXT NOT NULL,
@@ -90,7 +91,7 @@ const TABLES = [
      told INTEGER NOT NULL DEFAULT 2,
      discovered_at INTEGER,
      seen_at INTEGER,
-     UNIQUE (target, path)
+     UNIQUE (path, target)
    ) STRICT`,
   'CREATE INDEX paths_maker ON paths (maker_id) WHERE maker_id IS NOT NULL',
 
@@ -176,7 +177,7 @@ const TABLES = [
   // Outlives its state, as history. `claim` and `closing` are numbers of the requests that began and ended it, so
   // that later statements of a batch find what the first one won.
   `CREATE TABLE attempts (
-     token INTEGER PRIMARY KEY,
+     token INTEGER PRIMARY KEY AUTOINCREMENT,
      state_id INTEGER NOT NULL,
      workflow_id INTEGER NOT NULL,
      stage_id INTEGER NOT NULL,
@@ -191,6 +192,8 @@ const TABLES = [
      closing INTEGER,
      outcome TEXT CHECK (outcome IN ('made', 'verified', 'skipped', 'cleaned', 'failed', 'released', 'lost')),
      answer TEXT,
+     cache_key BLOB,
+     content_hash BLOB,
      reasons TEXT,
      exit_code INTEGER,
      error TEXT,
@@ -250,14 +253,18 @@ const COUNTING = [
   `CREATE TRIGGER entities_removed AFTER DELETE ON entities BEGIN
      UPDATE entity_counts SET n = n - 1 WHERE workflow_id = OLD.workflow_id;
    END`,
+  // A stage has a row for every word from the start, so that moving from one to another is one update.
+  `CREATE TRIGGER stages_added AFTER INSERT ON stages BEGIN
+     INSERT INTO counts SELECT NEW.id, value, 0 FROM json_each(
+       '["fresh","edited","stale","waiting","running","failed","exhausted","skipped","orphan"]') WHERE true
+       ON CONFLICT DO NOTHING;
+   END`,
   `CREATE TRIGGER states_added AFTER INSERT ON states BEGIN
-     INSERT INTO counts VALUES (NEW.stage_id, NEW.word, 1)
-       ON CONFLICT (stage_id, word) DO UPDATE SET n = n + 1;
+     UPDATE counts SET n = n + 1 WHERE stage_id = NEW.stage_id AND word = NEW.word;
    END`,
   `CREATE TRIGGER states_reworded AFTER UPDATE OF status, blockers ON states WHEN OLD.word <> NEW.word BEGIN
-     UPDATE counts SET n = n - 1 WHERE stage_id = OLD.stage_id AND word = OLD.word;
-     INSERT INTO counts VALUES (NEW.stage_id, NEW.word, 1)
-       ON CONFLICT (stage_id, word) DO UPDATE SET n = n + 1;
+     UPDATE counts SET n = n + (word = NEW.word) - (word = OLD.word)
+       WHERE stage_id = NEW.stage_id AND word IN (OLD.word, NEW.word);
    END`,
   `CREATE TRIGGER states_removed AFTER DELETE ON states BEGIN
      UPDATE counts SET n = n - 1 WHERE stage_id = OLD.stage_id AND word = OLD.word;
@@ -318,10 +325,9 @@ const CHANGES = [
      DELETE FROM records WHERE state_id = NEW.state_id AND token <
        (SELECT token FROM records WHERE state_id = NEW.state_id ORDER BY token DESC LIMIT 1 OFFSET 3);
    END`,
-  // What was known before the claim is answered by the result; what came later is not.
-  `CREATE TRIGGER states_made AFTER UPDATE OF made_token ON states BEGIN
+  // Stale on arrival: what was known before the claim is answered by the result; what came later is not.
+  `CREATE TRIGGER states_made AFTER UPDATE OF made_token ON states WHEN NEW.status = 'stale' BEGIN
      DELETE FROM reasons WHERE state_id = NEW.id AND sequence < NEW.token;
-     UPDATE attempts SET answer = NEW.status WHERE token = NEW.token;
    END`,
   // The readers. An edited state stays as it is and remembers why it is outdated; a running one learns at its end.
   // If nothing brings the path back, the entities it stood for are orphans, unless another file stands for them.

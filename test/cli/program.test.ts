@@ -29,6 +29,8 @@ function checkout(): { root: string; program: string } {
   }
   writeFileSync(join(root, 'cli/commands.ts'), TABLE);
   writeFileSync(join(root, 'cli/flood.ts'), floodOf('x'));
+  mkdirSync(join(root, 'api'));
+  writeFileSync(join(root, 'api/worker.ts'), 'export default {};\n');
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   return { root, program: join(root, 'bin/sluice.js') };
 }

@@ -1,0 +1,48 @@
+// The control plane as a Node server.
+
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import type { createApp } from './app.ts';
+
+export interface Listening {
+  readonly url: string;
+  /** Lets requests that are under way end, for a moment; then closes. */
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly port: number;
+  readonly hostname: string;
+}
+
+export async function listen(
+  app: ReturnType<typeof createApp>,
+  { port, hostname }: ListenOptions,
+): Promise<Listening> {
+  // Nothing is trusted that comes over the network: the bindings are empty, whatever Node's own would be.
+  const server = createAdaptorServer({ fetch: (request) => app.fetch(request, {}) }) as Server;
+  server.listen(port, hostname);
+  await Promise.race([
+    once(server, 'listening'),
+    once(server, 'error').then(([error]) => Promise.reject(error)),
+  ]);
+  const { address, family, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    stop: () => stop(server),
+  };
+}
+
+/** Long polls and event streams would otherwise hold the end up. */
+const GRACE_MS = 1_000;
+
+async function stop(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}

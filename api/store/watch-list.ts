@@ -1,0 +1,58 @@
+// What a watcher on one target has to look at, per workflow.
+
+import type { PlacedPath, PlacedStage } from '../../schema/discovery/registry.ts';
+import type { Store } from './store.ts';
+
+export interface Watched {
+  readonly workflow: string;
+  /** Changes whenever the workflow does: then everything it matches is to be reported again. */
+  readonly definition: string;
+  readonly root: string;
+  readonly settle_ms: number;
+  readonly scan_interval_ms: number;
+  readonly poll: 'auto' | boolean;
+  readonly ignore: readonly string[];
+  readonly sentinel: string | null;
+  readonly patterns: readonly WatchedPattern[];
+}
+
+export interface WatchedPattern {
+  /** Absolute. */
+  readonly pattern: string;
+  readonly stage: string;
+  readonly role: 'dep' | 'out' | 'source';
+  /** Of a fan-out: the files below the pattern's directory that are reported one by one. */
+  readonly glob: string | null;
+}
+
+export async function watchList({ registered }: Store, target: string): Promise<Watched[]> {
+  const known = await registered.checked();
+  return [...known.workflows.values()]
+    .map((workflow): Watched => {
+      const { settleMs, scanIntervalMs, poll, ignore, sentinel } = workflow.workflow.watch;
+      const stages = known.registry.stages.filter(({ of }) => of.name === workflow.name);
+      return {
+        workflow: workflow.name,
+        definition: workflow.definition,
+        root: workflow.root,
+        settle_ms: settleMs,
+        scan_interval_ms: scanIntervalMs,
+        poll,
+        ignore,
+        sentinel,
+        patterns: stages.flatMap((placed) => patternsOf(placed, target)),
+      };
+    })
+    .filter(({ patterns }) => patterns.length > 0);
+}
+
+function patternsOf({ stage, deps, outs }: PlacedStage, target: string): WatchedPattern[] {
+  const on = (paths: readonly PlacedPath[], role: WatchedPattern['role']) =>
+    paths.flatMap(({ target: there, pattern }, index): WatchedPattern[] => {
+      const glob =
+        role === 'dep' && index === 0 && stage.fanOut !== null ? (stage.fanOut.glob ?? '**') : null;
+      return there === target ? [{ pattern: pattern.text, stage: stage.id, role, glob }] : [];
+    });
+  if (stage.kind === 'source') return on(outs, 'source');
+  return [...on(deps, 'dep'), ...on(outs, 'out')];
+}

@@ -1,0 +1,91 @@
+// The control plane as a Cloudflare Worker: the same app on sqld or Turso by URL, swept by a Cron Trigger.
+
+import { MIGRATIONS } from '../schema/migrations.ts';
+import { createApp, createStore } from './app.ts';
+import { DEFAULT_RATE } from './auth/rate-limit.ts';
+import { hashBytes } from './blake3-workerd.ts';
+import type { AccessSettings, Parts } from './parts.ts';
+import { checkVersion } from './store/migrate.ts';
+import { openRemote } from './store/remote.ts';
+import { sweep } from './store/sweep.ts';
+
+declare const SLUICE_VERSION: string;
+
+/** What `wrangler.toml` and `wrangler secret put` give. */
+export interface WorkerEnv {
+  readonly LIBSQL_URL: string;
+  readonly LIBSQL_TOKEN?: string;
+  readonly ACCESS_TEAM_DOMAIN?: string;
+  readonly ACCESS_AUDIENCE?: string;
+  /** `any`, or e-mail addresses separated by commas. */
+  readonly ACCESS_READERS?: string;
+  readonly ACCESS_ADMINS?: string;
+}
+
+export default {
+  async fetch(request: Request, env: WorkerEnv): Promise<Response> {
+    // Never the Worker's own env: nothing that comes over the network is trusted.
+    return control(env).app.fetch(request, {});
+  },
+
+  async scheduled(_event: unknown, env: WorkerEnv): Promise<void> {
+    const { parts } = control(env);
+    await parts.ready?.();
+    await sweep(createStore(parts));
+  },
+};
+
+interface Running {
+  readonly parts: Parts;
+  readonly app: ReturnType<typeof createApp>;
+}
+
+/** One app for as long as the isolate lives, and a new one if its settings change under it. */
+let current: { readonly settings: string; readonly running: Running } | null = null;
+
+function control(env: WorkerEnv): Running {
+  const settings = JSON.stringify(env);
+  if (current?.settings !== settings) current = { settings, running: start(env) };
+  return current.running;
+}
+
+function start(env: WorkerEnv): Running {
+  const db = openRemote({ url: env.LIBSQL_URL, token: env.LIBSQL_TOKEN });
+  const parts: Parts = {
+    db,
+    hash: hashBytes,
+    nowMs: Date.now,
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    version: SLUICE_VERSION,
+    access: accessOf(env),
+    rate: DEFAULT_RATE,
+    report: (error, incident) => console.error(incident, error),
+    ready: once(() => checkVersion(db, MIGRATIONS)),
+  };
+  return { parts, app: createApp(parts) };
+}
+
+/** A failure is not remembered: the database may be migrated, or back, by the next request. */
+function once(check: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return async () => {
+    done ??= check();
+    try {
+      await done;
+    } catch (error) {
+      done = null;
+      throw error;
+    }
+  };
+}
+
+function accessOf(env: WorkerEnv): AccessSettings | null {
+  if (!env.ACCESS_TEAM_DOMAIN || !env.ACCESS_AUDIENCE) return null;
+  const list = (text: string | undefined) => (text ?? '').split(/[\s,]+/).filter((each) => each !== '');
+  return {
+    teamDomain: env.ACCESS_TEAM_DOMAIN,
+    audience: env.ACCESS_AUDIENCE,
+    readers: env.ACCESS_READERS === 'any' ? 'any' : list(env.ACCESS_READERS),
+    admins: list(env.ACCESS_ADMINS),
+  };
+}

@@ -1,0 +1,133 @@
+// Reaches the control plane, wherever it is: by URL, in the process that owns `.sluice/`, or in this one.
+
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApp } from '../api/app.ts';
+import { DEFAULT_RATE } from '../api/auth/rate-limit.ts';
+import { openDatabase } from '../api/open-database.ts';
+import type { Caller, Parts } from '../api/parts.ts';
+import { type Database, DatabaseError } from '../api/store/database.ts';
+import { loadBlake3 } from '../host/blake3.ts';
+import { type Client, createClient } from '../host/client.ts';
+import { readOwnerNote, takeOwnership } from '../host/owner.ts';
+import { projectRootOf } from '../host/project-root.ts';
+import { CliError, EXIT, type Io, text, type Values } from './command.ts';
+
+declare const SLUICE_VERSION: string;
+
+export interface Reached {
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+export async function reach(values: Values, io: Io): Promise<Reached> {
+  const api = text(values, 'api');
+  if (api !== undefined) return { client: overNetwork(api, readToken(values, io)), close: async () => {} };
+  const db = text(values, 'db');
+  if (db !== undefined) return inProcess(await openOrExplain(db, io), io);
+  const own = join(projectRootOf(io.cwd), '.sluice');
+  const owner = takeOwnership(join(own, 'owner.db'));
+  if (owner === null) return { client: toOwner(own), close: async () => {} };
+  const reached = inProcess(await openOrExplain(join(own, 'state.db'), io), io);
+  return {
+    client: reached.client,
+    close: async () => {
+      await reached.close();
+      owner.release();
+    },
+  };
+}
+
+export function createParts(db: Database, io: Io): Parts {
+  return {
+    db,
+    hash: loadBlake3().hash,
+    nowMs: Date.now,
+    randomBytes,
+    version: SLUICE_VERSION,
+    access: null,
+    rate: DEFAULT_RATE,
+    report: (error, incident) => {
+      const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      io.stderr.write(`${incident.id} ${incident.method} ${incident.path}: ${told}\n`);
+    },
+  };
+}
+
+export async function openOrExplain(url: string, io: Io): Promise<Database> {
+  try {
+    return await openDatabase({ url, token: io.env.LIBSQL_TOKEN }, Date.now());
+  } catch (error) {
+    throw error instanceof DatabaseError ? databaseTrouble(error) : error;
+  }
+}
+
+export function databaseTrouble(error: DatabaseError): CliError {
+  return new CliError({ code: error.code, message: error.message, hint: error.hint, cause: error });
+}
+
+export const THIS_PROCESS: Caller = {
+  kind: 'process',
+  name: 'this process',
+  scopes: ['admin'],
+  workflow: null,
+  target: null,
+};
+
+function inProcess(db: Database, io: Io): Reached {
+  const app = createApp(createParts(db, io));
+  const fetch = (input: string | URL | Request, init?: RequestInit) =>
+    Promise.resolve(app.fetch(new Request(input, init), { trusted: THIS_PROCESS }));
+  return { client: createClient({ url: 'http://sluice.local', fetch }), close: () => db.close() };
+}
+
+function toOwner(own: string): Client {
+  const note = readOwnerNote(join(own, 'owner.json'));
+  if (note?.url === undefined) {
+    throw new CliError({
+      code: 'owner-busy',
+      message: 'another sluice is working here, and it has no address',
+      hint: 'wait for it to end and try again',
+      exitCode: EXIT.locked,
+    });
+  }
+  return overNetwork(note.url, readFileSync(join(own, 'admin-token'), 'utf8').trim());
+}
+
+function overNetwork(url: string, token: string | undefined): Client {
+  const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+    try {
+      return await globalThis.fetch(input, init);
+    } catch (cause) {
+      throw new CliError({
+        code: 'unreachable',
+        message: `no answer from ${url}`,
+        hint: 'check the URL and that `sluice serve` or `sluice up` runs there',
+        cause,
+      });
+    }
+  };
+  return createClient({ url, token, fetch });
+}
+
+function readToken(values: Values, io: Io): string | undefined {
+  const file = text(values, 'token-file');
+  if (file === undefined) return io.env.SLUICE_TOKEN;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new CliError({
+      code: 'no-token',
+      message: `cannot read the token from ${file}`,
+      hint: 'make one with `sluice token create` and keep it in a file that only you can read',
+      cause,
+    });
+  }
+}
+
+export function ensureOwnFolder(project: string): string {
+  const own = join(project, '.sluice');
+  mkdirSync(own, { recursive: true });
+  return own;
+}

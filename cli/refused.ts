@@ -1,0 +1,9 @@
+// What the control plane refused, as a mistake that the caller can mend.
+
+import { Refused } from '../host/client.ts';
+import { CliError } from './command.ts';
+
+export function explained(error: unknown): unknown {
+  if (!(error instanceof Refused)) return error;
+  return new CliError({ code: error.code, message: error.message, hint: error.hint, cause: error });
+}
