@@ -60,6 +60,18 @@ test('what stands downstream of a state that gave up is counted as blocked', asy
   });
 });
 
+test('where more gave up than are followed, status says that it did not count all that is blocked', async () => {
+  await rig.register('blog', BLOG);
+  const names = Array.from({ length: 1_200 }, (_, i) => `e${i}`);
+  await dropFiles(...names);
+  const giveUp =
+    "UPDATE states SET status = 'exhausted' WHERE stage_id = (SELECT id FROM stages WHERE name = 'summary')";
+  await rig.db.batch([{ sql: giveUp, args: [] }], 'write');
+  expect(await rig.get('/api/pipeline/blog/status')).toMatchObject({
+    ...{ exhausted: 1_200, blocked: 1_000, blocked_is_exact: false },
+  });
+});
+
 test('a workflow that reads what another gave up on is blocked, too', async () => {
   await rig.register('blog', BLOG);
   await rig.register(

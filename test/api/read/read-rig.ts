@@ -69,9 +69,11 @@ export interface ReadRig {
   stop(): Promise<void>;
 }
 
-export async function startReadRig(): Promise<ReadRig> {
+const embedded = (directory: string) => openEmbedded({ file: join(directory, 'state.db') });
+
+export async function startReadRig(open: (directory: string) => Database = embedded): Promise<ReadRig> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-read-'));
-  const db = openEmbedded({ file: join(directory, 'state.db') });
+  const db = open(directory);
   const clock = { ms: Date.UTC(2026, 0, 15, 10) };
   await migrate(db, MIGRATIONS, clock.ms);
   let nonce = 0;
