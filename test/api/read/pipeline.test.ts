@@ -1,7 +1,10 @@
 // The endpoints of pipelines over HTTP, on states that watchers and runners brought about.
 
+import { hc } from 'hono/client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../../../api/parts.ts';
+import type { pipelineRoutes } from '../../../api/routes/pipeline.ts';
+import type { stateRoutes } from '../../../api/routes/states.ts';
 import { entityAnswer, statusAnswer } from '../../../schema/read-answers.ts';
 import { BLOG, h, type ReadRig, ROOT, stage, startReadRig } from './read-rig.ts';
 
@@ -363,4 +366,26 @@ test('who may only read may not retry or invalidate, and a limited token sees it
     expect((await rig.request(path, init, own)).status).toBe(200);
   }
   expect(rig.reported).toEqual([]);
+});
+
+test('the typed client knows the answers', async () => {
+  await rig.register('team/blog', BLOG);
+  await dropFiles('a');
+  const fetch = (input: Request | URL | string, init?: RequestInit) =>
+    Promise.resolve(rig.app.fetch(new Request(input, init), { trusted: ROOT }));
+  const { api } = hc<typeof pipelineRoutes>('http://sluice', { fetch });
+  const param = { workflow: encodeURIComponent('team/blog') };
+  const status = await api.pipeline[':workflow'].status.$get({ param });
+  const entities: number | undefined = status.status === 200 ? (await status.json()).entities : undefined;
+  expect(entities).toBe(1);
+  const [first] = await (
+    await api.pipeline[':workflow'].entities.$get({ param, query: { limit: '1' } })
+  ).json();
+  const word: 'complete' | 'stale' | 'processing' | 'failed' | 'orphan' | undefined = first!.stages.summary;
+  expect(word).toBe('stale');
+  const states = hc<typeof stateRoutes>('http://sluice', { fetch }).api.workflows[':name'];
+  const query = { stage: 'blog', entity: 'a' };
+  const why = await (await states.why.$get({ param: { name: param.workflow }, query })).json();
+  const above: string | undefined = why.upstream[0]?.stage;
+  expect(above).toBe('summary');
 });
