@@ -12,20 +12,17 @@ import { isoTime, lookUp, relativeTo } from './look-up.ts';
 import type { Registered } from './registered.ts';
 import type { Store } from './store.ts';
 
-/** Null if there is no such workflow, or no such entity in it. */
+/** Null if there is no such workflow, or none of its stages has such an entity. */
 export async function readEntity(
   store: Store,
   { workflow, entity }: { readonly workflow: string; readonly entity: string },
 ): Promise<EntityAnswer | null> {
-  const found = await lookUp(store, workflow, (of) => [
-    sql(ENTITY, of.id, entity),
-    sql(STATES, of.id, entity),
-  ]);
-  if (found === null || found.results[0]!.rows.length === 0) return null;
-  const rows = found.results[1]!.rows.flatMap((row) => {
-    const placed = found.known.stages.get(row.stage_id as number);
+  const found = await lookUp(store, workflow, (of) => [sql(STATES, of.id, entity)]);
+  const rows = (found?.results[0]?.rows ?? []).flatMap((row) => {
+    const placed = found!.known.stages.get(row.stage_id as number);
     return placed === undefined ? [] : [{ row, placed }];
   });
+  if (found === null || rows.length === 0) return null;
   const inOrder = rows.toSorted((a, b) => a.placed.depth - b.placed.depth);
   const states = inOrder.map(({ row, placed }): [string, ManifestState] => [
     placed.stage.id,
@@ -88,8 +85,6 @@ function expected(placed: PlacedStage, entity: string): string | null {
 function shown({ of }: PlacedStage, out: PlacedPath | undefined, path: string): string {
   return relativeTo(out === undefined ? of.root : rootOn(of, out.target), path);
 }
-
-const ENTITY = 'SELECT id FROM entities WHERE workflow_id = ? AND name = ?';
 
 const NEWEST = (column: string) =>
   `(SELECT ${column} FROM records r WHERE r.state_id = s.id ORDER BY r.token DESC LIMIT 1)`;
