@@ -35,7 +35,8 @@ const BUNDLES = [
     conditions: ['workerd', 'worker', 'browser'],
     // Copied and still imported, so that workerd gets it as a module of its own: it compiles none at run time.
     loader: { '.wasm': 'copy' },
-    assetNames: 'worker/[name]-[hash]',
+    // Without a hash in its name: what lies in that folder is uploaded, so nothing old may stay there.
+    assetNames: 'worker/[name]',
     alias: { yaml: join(ROOT, 'node_modules/yaml/browser/dist/index.js') },
     minify: true,
   },

@@ -90,7 +90,7 @@ describe('in a checkout', () => {
     expect(second).toEqual(expect.arrayContaining(first));
     expect([first.length, second.length, third.length]).toEqual([1, 2, 2]);
     expect(third).not.toEqual(expect.arrayContaining(first));
-    expect(readdirSync(join(root, 'dist')).sort()).toEqual(['build.json', 'chunks', 'sluice.js']);
+    expect(readdirSync(join(root, 'dist')).sort()).toEqual(['build.json', 'chunks', 'sluice.js', 'worker']);
   });
 
   it('survives first runs at the same time, also when a builder died holding the lock', async () => {
