@@ -35,11 +35,12 @@ export function createApp(parts: Parts) {
     .route('/', workRoutes)
     .route('/', watchRoutes)
     .route('/', pipelineRoutes)
-    .route('/', workflowRoutes)
     .route('/', stateRoutes)
     .route('/', runRoutes)
     .route('/', eventRoutes)
-    .route('/', tokenRoutes);
+    .route('/', tokenRoutes)
+    // Last: a workflow's name may hold slashes, so what stands here takes whatever the others left.
+    .route('/', workflowRoutes);
   app.onError(handleError(parts));
   app.notFound(notFound(app));
   return routed;
