@@ -9,6 +9,7 @@ import type { AppEnv, Parts } from './parts.ts';
 import { aboutRoutes } from './routes/about.ts';
 import { eventRoutes } from './routes/events.ts';
 import { pipelineRoutes } from './routes/pipeline.ts';
+import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { stateRoutes } from './routes/states.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -37,6 +38,7 @@ export function createApp(parts: Parts) {
     .route('/', pipelineRoutes)
     .route('/', stateRoutes)
     .route('/', runRoutes)
+    .route('/', recordRoutes)
     .route('/', eventRoutes)
     .route('/', tokenRoutes)
     // Last: a workflow's name may hold slashes, so what stands here takes whatever the others left.

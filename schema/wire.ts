@@ -65,7 +65,13 @@ export const claimBody = z.strictObject({
 });
 export type ClaimBody = z.output<typeof claimBody>;
 
-const record = z.object({ cache_key: blake3, outs: z.array(z.unknown()), skipped: z.boolean() });
+const record = z.object({
+  cache_key: blake3,
+  recipe: blake3.nullable(),
+  deps: z.array(z.unknown()),
+  outs: z.array(z.unknown()),
+  skipped: z.boolean(),
+});
 
 export const claimed = z.object({
   token,

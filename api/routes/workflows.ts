@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../schema/diagnostic.ts';
 import { loadWorkflow } from '../../schema/load-workflow.ts';
 import { lineStarts, placeOf } from '../../schema/source-place.ts';
 import { absolutePath, blake3 } from '../../schema/wire.ts';
-import { LOCAL } from '../../schema/words.ts';
+import { type Json, LOCAL } from '../../schema/words.ts';
 import { readText } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { allow, limitsOf, mayTouch } from '../http/route.ts';
@@ -44,6 +44,8 @@ const Where = z.object({
   /** Where the workflow's relative paths stand. */
   root: absolutePath,
   target: z.string().min(1).max(200).default(LOCAL),
+  /** JSON: values that stand in for params of the file. */
+  set: z.string().optional(),
 });
 
 export const workflowRoutes = new Hono<AppEnv>()
@@ -98,9 +100,9 @@ export const workflowRoutes = new Hono<AppEnv>()
     query(Where),
     async (c) => {
       const name = named(c);
-      const { root, target } = c.req.valid('query');
+      const { root, target, set } = c.req.valid('query');
       const source = await readText(c);
-      const loaded = loadWorkflow(source, { name, root });
+      const loaded = loadWorkflow(source, { name, root, set: readSet(set) });
       if (loaded.kind !== 'workflow') throw invalid(name, source, loaded);
       const result = await registerWorkflow(c.var.store, {
         ...{ name, workflow: loaded.workflow, source, root, target, by: c.var.caller.name },
@@ -159,6 +161,21 @@ async function pause(c: Context<AppEnv>, paused: boolean) {
     throw unknown('workflow', name, [...(await c.var.store.registered.checked()).workflows.keys()]);
   c.var.bell.ring();
   return c.json(summary(findWorkflow(await c.var.store.registered.current(), name)));
+}
+
+function readSet(text: string | undefined): Record<string, Json> {
+  if (text === undefined) return {};
+  try {
+    return z.record(z.string(), z.json()).parse(JSON.parse(text)) as Record<string, Json>;
+  } catch (cause) {
+    throw new Problem({
+      status: 400,
+      code: 'bad-set',
+      message: "'set' is not a JSON map of params",
+      hint: 'send for example set={"model":"base"}, percent-encoded',
+      cause,
+    });
+  }
 }
 
 function summary({

@@ -164,6 +164,7 @@ const DETAILS = `SELECT a.token, a.kind, a.stage_id, e.name AS entity, s.made_to
     coalesce(f.failures, 0) AS failures, ${asTextOrNull('f.cache_key')} AS failed_key,
     ${REASONS_OF('s.id')} AS reasons,
     (SELECT json_group_array(json_object('cache_key', ${asText('r.cache_key')}, 'outs', json(r.outs),
+       'deps', json(r.deps), 'recipe', ${asTextOrNull('r.recipe')},
        'skipped', json(CASE WHEN r.skipped THEN 'true' ELSE 'false' END)))
      FROM (SELECT * FROM records WHERE state_id = s.id ORDER BY token DESC) r) AS records
   FROM attempts a JOIN states s ON s.id = a.state_id JOIN entities e ON e.id = a.entity_id
