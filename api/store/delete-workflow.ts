@@ -8,6 +8,8 @@ import type { Store } from './store.ts';
 export async function deleteWorkflow(store: Store, name: string, history: 'keep' | 'drop'): Promise<boolean> {
   const of = '(SELECT id FROM workflows WHERE name = ?1)';
   const drop: Statement[] = [
+    // Kept with the history: a stage that comes back has its id again, and must find its counts, all at zero.
+    sql(`DELETE FROM counts WHERE stage_id IN (SELECT id FROM stages WHERE workflow_id = ${of})`, name),
     ...['attempts', 'events', 'runs', 'definitions', 'entities', 'stages'].map((table) =>
       sql(`DELETE FROM ${table} WHERE workflow_id = ${of}`, name),
     ),
@@ -34,7 +36,6 @@ export async function deleteWorkflow(store: Store, name: string, history: 'keep'
         name,
       ),
       sql(`DELETE FROM states WHERE workflow_id = ${of}`, name),
-      sql(`DELETE FROM counts WHERE stage_id IN (SELECT id FROM stages WHERE workflow_id = ${of})`, name),
       ...(history === 'drop' ? drop : keep),
       sql(
         `DELETE FROM paths WHERE maker_id IS NULL AND NOT EXISTS (SELECT 1 FROM inputs i WHERE i.path_id = paths.id)`,

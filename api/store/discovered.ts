@@ -128,7 +128,8 @@ const FOLLOWERS = `INSERT INTO inputs (path_id, state_id, member, driver)
   JOIN paths p ON p.target = v.value ->> 3 AND p.path = v.value ->> 4
   WHERE true ON CONFLICT DO NOTHING`;
 
-// Two writers of one path are only known when a concrete path collides (SEMANTICS 14).
+// Two writers of one path are only known when a concrete path collides (SEMANTICS 14). A trigger keeps the second from
+// being made for as long as it has a rival.
 const COLLISIONS = `INSERT INTO failures (state_id, failures, error, first_failed_at, last_failed_at)
   SELECT s.id, 1, 'writes ' || p.path || ', which ' || w.name || '#' || g.name || ' writes too', ?2, ?2
   FROM json_each(?1) v ${OF_STATE}
@@ -136,7 +137,7 @@ const COLLISIONS = `INSERT INTO failures (state_id, failures, error, first_faile
   JOIN states o ON o.id = p.maker_id JOIN stages g ON g.id = o.stage_id JOIN workflows w ON w.id = o.workflow_id
   WHERE true ON CONFLICT (state_id) DO NOTHING`;
 
-const COLLIDED = `UPDATE states SET status = 'exhausted'
-  WHERE status = 'stale' AND id IN (
-    SELECT s.id FROM json_each(?) v ${OF_STATE}
-    JOIN paths p ON p.target = v.value ->> 3 AND p.path = v.value ->> 4 AND p.maker_id <> s.id)`;
+const COLLIDED = `UPDATE states SET rival_id = x.rival
+  FROM (SELECT s.id, max(nullif(p.maker_id, s.id)) AS rival FROM json_each(?) v ${OF_STATE}
+        JOIN paths p ON p.target = v.value ->> 3 AND p.path = v.value ->> 4 GROUP BY s.id) x
+  WHERE states.id = x.id AND states.rival_id IS NOT x.rival`;

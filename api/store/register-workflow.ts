@@ -178,6 +178,8 @@ const REWIRE = [
      (SELECT id FROM states WHERE stage_id IN (SELECT value FROM json_each(?)))`,
   `UPDATE paths SET maker_id = NULL, made_hash = NULL WHERE maker_id IN
      (SELECT id FROM states WHERE stage_id IN (SELECT value FROM json_each(?)))`,
+  `UPDATE states SET rival_id = NULL WHERE rival_id IN
+     (SELECT id FROM states WHERE stage_id IN (SELECT value FROM json_each(?)))`,
   `INSERT OR REPLACE INTO reasons (state_id, kind, path_id, detail, sequence)
      SELECT id, 'definition:0', 0, '{"reason":"cmd-changed"}', ${NEWEST_TOKEN}
      FROM states WHERE stage_id IN (SELECT value FROM json_each(?)) AND source = 0

@@ -6,7 +6,8 @@ import type { Store } from './store.ts';
 
 export async function retryStates({ db, nowMs }: Store, chosen: Chosen): Promise<number> {
   const { where, args } = chosenStates(chosen);
-  const failed = `SELECT s.id FROM states s WHERE ${where} AND s.status IN ('failed', 'exhausted')`;
+  const failed = `SELECT s.id FROM states s WHERE ${where} AND s.status IN ('failed', 'exhausted')
+    AND s.rival_id IS NULL`;
   const [, , retried] = await db.batch(
     [
       sql(

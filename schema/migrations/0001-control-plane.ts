@@ -22,7 +22,8 @@ const TABLES = [
   `CREATE TABLE counters (
      name TEXT PRIMARY KEY, value INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,
-  "INSERT INTO counters VALUES ('registry', 1)",
+  // The identity tells a watcher that what it has reported was reported to another database.
+  "INSERT INTO counters VALUES ('registry', 1), ('identity', abs(random() % 9007199254740991))",
 
   `CREATE TABLE workflows (
      id INTEGER PRIMARY KEY,
@@ -95,6 +96,7 @@ const TABLES = [
    ) STRICT`,
   'CREATE INDEX paths_maker ON paths (maker_id) WHERE maker_id IS NOT NULL',
 
+  // `rival_id`: the state that already makes one of its outs. While there is one, nobody is given this state.
   `CREATE TABLE states (
      id INTEGER PRIMARY KEY,
      workflow_id INTEGER NOT NULL,
@@ -116,6 +118,7 @@ const TABLES = [
      token INTEGER,
      lease_until INTEGER,
      losses INTEGER NOT NULL DEFAULT 0,
+     rival_id INTEGER,
      UNIQUE (stage_id, entity_id)
    ) STRICT`,
   "CREATE INDEX states_claimable ON states (stage_id, entity_id) WHERE status = 'stale' AND blockers = 0",
@@ -125,6 +128,7 @@ const TABLES = [
   "CREATE INDEX states_orphaned ON states (stage_id, entity_id) WHERE status = 'orphan' AND source = 0",
   "CREATE INDEX states_gave_up ON states (workflow_id, stage_id) WHERE status = 'exhausted'",
   'CREATE INDEX states_entity ON states (workflow_id, entity_id)',
+  'CREATE INDEX states_rivals ON states (rival_id) WHERE rival_id IS NOT NULL',
 
   // `member`: its absence holds nobody up. `driver`: the entity is there because of it.
   `CREATE TABLE inputs (
@@ -273,6 +277,7 @@ const COUNTING = [
      DELETE FROM reasons WHERE state_id = OLD.id;
      DELETE FROM failures WHERE state_id = OLD.id;
      DELETE FROM records WHERE state_id = OLD.id;
+     UPDATE states SET rival_id = NULL WHERE rival_id = OLD.id;
    END`,
 ];
 
@@ -286,6 +291,16 @@ const TELLING = [
      WHEN NEW.status IN ('fresh', 'skipped') AND OLD.status NOT IN ('fresh', 'skipped') BEGIN
      DELETE FROM reasons WHERE state_id = NEW.id;
      DELETE FROM failures WHERE state_id = NEW.id;
+   END`,
+  // Whatever would have it made again, two states that write one path stay apart (SEMANTICS 14).
+  `CREATE TRIGGER states_collide AFTER UPDATE OF status, rival_id ON states
+     WHEN NEW.rival_id IS NOT NULL AND NEW.status IN ('stale', 'failed') BEGIN
+     UPDATE states SET status = 'exhausted' WHERE id = NEW.id;
+   END`,
+  `CREATE TRIGGER states_alone_again AFTER UPDATE OF rival_id ON states
+     WHEN OLD.rival_id IS NOT NULL AND NEW.rival_id IS NULL BEGIN
+     DELETE FROM failures WHERE state_id = NEW.id;
+     UPDATE states SET status = 'stale' WHERE id = NEW.id AND status = 'exhausted';
    END`,
   `CREATE TRIGGER states_no_longer_stale AFTER UPDATE OF status ON states
      WHEN OLD.stale_since IS NOT NULL AND NEW.status <> 'stale' BEGIN

@@ -105,6 +105,7 @@ export const states = sqliteTable('states', {
   token: integer('token'),
   lease_until: integer('lease_until'),
   losses: integer('losses').notNull().default(0),
+  rival_id: integer('rival_id'),
 });
 
 export const inputs = sqliteTable(
