@@ -1,9 +1,12 @@
-// A worker in real workerd: its TypeScript entry bundled as for an upload, started by Miniflare, gone when stopped.
+// A worker in real workerd, started by Miniflare, gone when stopped: a TypeScript entry bundled as for an upload, or
+// the built Worker itself.
 
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare, type MiniflareOptions } from 'miniflare';
+import { inject } from 'vitest';
 
 export interface Workerd {
   readonly url: string;
@@ -19,8 +22,24 @@ export interface WorkerdOptions {
 
 type Modules = Extract<MiniflareOptions['modules'], readonly unknown[]>;
 
-export async function startWorkerd(entry: URL, { bindings = {} }: WorkerdOptions = {}): Promise<Workerd> {
-  const modules = await bundle(fileURLToPath(entry));
+export async function startWorkerd(entry: URL, options: WorkerdOptions = {}): Promise<Workerd> {
+  return start(await bundle(fileURLToPath(entry)), options);
+}
+
+/** The Worker as it would be uploaded: what the build left in dist/worker/. */
+export async function startBuiltWorker(options: WorkerdOptions = {}): Promise<Workerd> {
+  return start(asModules(builtWorker()), options);
+}
+
+/** The files of the built Worker. */
+export function builtWorker(): readonly File[] {
+  const failure = inject('buildFailure');
+  if (failure !== '') throw new Error(`the Worker could not be built:\n${failure}`);
+  const directory = join(ROOT, 'dist/worker');
+  return readdirSync(directory).map((path) => ({ path, contents: readFileSync(join(directory, path)) }));
+}
+
+async function start(modules: Modules, { bindings = {} }: WorkerdOptions): Promise<Workerd> {
   const miniflare = new Miniflare({
     modules,
     bindings: { ...bindings },
@@ -57,8 +76,17 @@ async function bundle(entry: string): Promise<Modules> {
     define: { SLUICE_VERSION: '"0.0.0-test"' },
     logLevel: 'silent',
   });
-  return outputFiles
-    .map(({ path, contents }) => ({ path: relative(outdir, path), contents }))
+  return asModules(outputFiles.map(({ path, contents }) => ({ path: relative(outdir, path), contents })));
+}
+
+interface File {
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+/** The script first: Miniflare takes the first module for the entry. */
+function asModules(files: readonly File[]): Modules {
+  return [...files]
     .sort((a, b) => Number(isWasm(a)) - Number(isWasm(b)))
     .map((file) => ({ ...file, type: isWasm(file) ? 'CompiledWasm' : 'ESModule' }) as const);
 }
