@@ -37,7 +37,11 @@ export const COMMANDS: readonly Command[] = [
         multiple: true,
         summary: 'Use this value for a param, for this run',
       },
-      force: { type: 'boolean', summary: 'Make everything, fresh or not' },
+      stage: { type: 'string', value: 'S', summary: 'Only this stage and the upstream that it needs' },
+      force: {
+        type: 'boolean',
+        summary: 'Make everything, fresh or not; with --stage, it and its downstream',
+      },
       jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
       all: { type: 'boolean', summary: 'With --json: list cached states too' },
       json: JSON_OPTION,

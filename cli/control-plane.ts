@@ -75,7 +75,7 @@ export const THIS_PROCESS: Caller = {
   target: null,
 };
 
-function inProcess(db: Database, io: Io): Reached {
+export function inProcess(db: Database, io: Io): Reached {
   const app = createApp(createParts(db, io));
   const fetch = (input: string | URL | Request, init?: RequestInit) =>
     Promise.resolve(app.fetch(new Request(input, init), { trusted: THIS_PROCESS }));

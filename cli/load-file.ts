@@ -8,7 +8,10 @@ import { readWorkflowText } from './read-workflow.ts';
 import { type FileReport, renderReport } from './render/diagnostics.ts';
 
 export type LoadedFile = Exclude<Loaded, { kind: 'invalid' }>;
-type LoadedWorkflow = Extract<Loaded, { kind: 'workflow' }> & { readonly path: string };
+export type LoadedWorkflow = Extract<Loaded, { kind: 'workflow' }> & {
+  readonly path: string;
+  readonly text: string;
+};
 
 /** What `validate` prints and every other command stops at. */
 export function checkFile(file: string, cwd: string, set?: Readonly<Record<string, Json>>) {
@@ -25,7 +28,7 @@ export function checkFile(file: string, cwd: string, set?: Readonly<Record<strin
 export function loadFile(file: string, io: Io, set?: Readonly<Record<string, Json>>): LoadedWorkflow {
   const { path, report, loaded } = checkFile(file, io.cwd, set);
   io.stderr.write(renderReport(report, io));
-  if (loaded?.kind === 'workflow') return { ...loaded, path };
+  if (loaded?.kind === 'workflow') return { ...loaded, path, text: report.text };
   const isSettings = loaded?.kind === 'settings';
   throw new CliError({
     code: 'invalid-workflow',

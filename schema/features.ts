@@ -2,7 +2,7 @@
 
 import type { StageId } from './words.ts';
 import { LOCAL } from './words.ts';
-import { DEFAULT_POLICY, DEFAULT_RESOURCES, type Stage, type Workflow } from './workflow.ts';
+import type { Stage, Workflow } from './workflow.ts';
 
 export interface MissingFeature {
   readonly feature: string;
@@ -12,10 +12,6 @@ export interface MissingFeature {
 
 export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
   const ofFile = present(
-    [workflow.policy.validation !== DEFAULT_POLICY.validation, 'policy.validation: none'],
-    [workflow.policy.onSourceRemoved !== DEFAULT_POLICY.onSourceRemoved, 'policy.on_source_removed: clean'],
-    [workflow.policy.failure === 'collect_all', 'policy.failure: collect_all'],
-    [workflow.maxConcurrent !== null, 'maxConcurrentEntities / max_concurrency'],
     [workflow.jobDependencies.length > 0, 'dependencies between jobs'],
     [workflow.secrets.length > 0, 'secrets'],
   );
@@ -26,31 +22,16 @@ export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
 }
 
 function ofStage(stage: Stage): readonly string[] {
-  const { action, resources, collect } = stage;
+  const { action, resources } = stage;
   return present(
     [action.kind === 'none' && stage.kind !== 'source', 'a stage without a command'],
-    [action.kind === 'node', `nodes of typeId ${action.kind === 'node' ? action.node.typeId : ''}`],
     [action.kind === 'check', `the compliance check ${action.kind === 'check' ? action.check : ''}`],
-    [action.kind === 'program', 'tasks of a job'],
+    [stage.condition !== 'all_success', `condition: ${stage.condition}`],
     [stage.target !== LOCAL, `the target '${stage.target}'`],
     [stage.outs.some(({ remote }) => remote !== null), 'remote outs'],
-    [stage.fanOut !== null, `parallel: ${stage.fanOut?.strategy}`],
-    [stage.kind !== 'source' && stage.retry.retries > 0, 'retry'],
-    [resources.cores !== DEFAULT_RESOURCES.cores, 'resources.cores'],
-    [resources.memoryBytes > 0, 'resources.memory'],
-    [resources.gpu > 0, 'resources.gpu'],
-    [resources.diskBytes > 0, 'resources.disk_gb'],
     [Object.keys(resources.slots).length > 0, 'resources.slots'],
-    [collect.maxWaitMs !== null, 'collect.max_wait'],
-    [collect.onFailed !== 'block', 'collect.on_failed: omit'],
-    [asks(stage.validation), 'validation'],
-    [asks(stage.filter), 'filter'],
-    [stage.priority !== 0, 'priority'],
+    [stage.secrets.length > 0, 'secrets'],
   );
-}
-
-function asks({ minSize, minFiles }: Stage['validation']): boolean {
-  return minSize !== null || minFiles !== null;
 }
 
 function present(...asked: readonly (readonly [boolean, string])[]): string[] {

@@ -22,7 +22,7 @@ const watched = z.object({
     z.object({
       pattern: z.string(),
       stage: z.string(),
-      role: z.enum(['dep', 'out', 'source']),
+      role: z.enum(['dep', 'code', 'out', 'source']),
       glob: z.string().nullable(),
     }),
   ),
@@ -33,7 +33,7 @@ export const watchRoutes = new Hono<AppEnv>()
     '/api/watch',
     allow('watch', {
       summary: 'The patterns that matter on a target, per workflow',
-      responses: { 200: z.array(watched) },
+      responses: { 200: z.object({ database: z.int(), workflows: z.array(watched) }) },
       limits: 'checked',
     }),
     query(z.object({ target: z.string().min(1) })),
@@ -41,8 +41,9 @@ export const watchRoutes = new Hono<AppEnv>()
       const { target } = c.req.valid('query');
       mayTouch(c, { target });
       const { workflow } = limitsOf(c);
-      const list = await watchList(c.var.store, target);
-      return c.json(list.filter((each) => workflow === null || each.workflow === workflow));
+      const { database, workflows } = await watchList(c.var.store, target);
+      const allowed = workflows.filter((each) => workflow === null || each.workflow === workflow);
+      return c.json({ database, workflows: allowed });
     },
   )
   .post(

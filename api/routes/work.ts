@@ -20,6 +20,7 @@ import { claimWork } from '../store/claim-work.ts';
 import { type Answered, completeWork } from '../store/complete-work.ts';
 import { failWork } from '../store/fail-work.ts';
 import { releaseWork, renewLeases } from '../store/keep-leases.ts';
+import { restartRunner } from '../store/restart-runner.ts';
 
 const doc = (summary: string, answer: z.ZodType) => ({
   summary,
@@ -46,6 +47,15 @@ export const workRoutes = new Hono<AppEnv>()
         await bell.wait(Math.min(lookMs, leftMs), c.req.raw.signal);
       }
     },
+  )
+  .post(
+    '/api/work/restart',
+    allow('work', {
+      summary: 'Say that a runner starts anew: what it held is stale at once',
+      responses: { 200: z.object({ freed: z.int() }) },
+    }),
+    jsonBody(z.strictObject({ runner: z.string().min(1).max(200) })),
+    async (c) => c.json({ freed: await restartRunner(c.var.store, c.req.valid('json').runner) }),
   )
   .post(
     '/api/work/heartbeat',

@@ -140,7 +140,7 @@ function claimText(kind: Kind): string {
       FROM fit f JOIN states s ON s.id IN (${CANDIDATES[kind]})
       WHERE NOT (f.whole AND f.far)),
     ranked AS (
-      SELECT *, row_number() OVER (PARTITION BY workflow_id ORDER BY priority DESC, entity_id, depth) AS turn,
+      SELECT *, row_number() OVER (PARTITION BY workflow_id ORDER BY priority DESC, entity_id, depth, stage_id) AS turn,
              CASE WHEN counts_states THEN row_number() OVER w ELSE dense_rank() OVER w END AS newcomer
       FROM ready WINDOW w AS (PARTITION BY workflow_id, is_live ORDER BY entity_id)),
     picked AS (

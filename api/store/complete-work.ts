@@ -31,7 +31,7 @@ export async function completeWork(
     ...each(MADE, items.flatMap(madeBy), nonce, nowMs),
     ...[...recipesOf(items)].map(([hash, body]) => sql(RECIPE, hash, body)),
     ...each(RECORD, items.flatMap(recordOf), nonce),
-    ...when(isCleaned, sql(CLEANED_PATHS, tokens, nonce, nowMs)),
+    ...when(isCleaned, sql(CLEANED_ORPHANS, tokens, nonce), sql(CLEANED_PATHS, tokens, nonce, nowMs)),
   ];
   const after = when(isCleaned, sql(CLEANED_STATES, tokens, nonce));
   const results = await store.db.batch([...before, sql(SETTLE, tokens, nonce, nowMs), ...after], 'write');
@@ -146,6 +146,9 @@ const SETTLE = `UPDATE states SET status = x.answer,
 
 const CLEANED = `SELECT a.state_id FROM json_each(?1) v JOIN attempts a ON a.token = v.value AND a.closing = ?2
   WHERE a.outcome = 'cleaned'`;
+
+// Orphans again for an instant: what was made from their outputs has lost its source for good, and is told so.
+const CLEANED_ORPHANS = `UPDATE states SET status = 'orphan' WHERE id IN (${CLEANED})`;
 
 const CLEANED_PATHS = `UPDATE paths SET hash = NULL, made_hash = NULL, size = NULL, seen_at = ?3
   WHERE maker_id IN (${CLEANED})`;

@@ -1,6 +1,7 @@
 // What a watcher on one target has to look at, per workflow.
 
 import type { PlacedPath, PlacedStage } from '../../schema/discovery/registry.ts';
+import { sql } from './database.ts';
 import type { Store } from './store.ts';
 
 export interface Watched {
@@ -20,14 +21,21 @@ export interface WatchedPattern {
   /** Absolute. */
   readonly pattern: string;
   readonly stage: string;
-  readonly role: 'dep' | 'out' | 'source';
+  readonly role: 'dep' | 'code' | 'out' | 'source';
   /** Of a fan-out: the files below the pattern's directory that are reported one by one. */
   readonly glob: string | null;
 }
 
-export async function watchList({ registered }: Store, target: string): Promise<Watched[]> {
+export interface WatchList {
+  /** Another one means that nothing was ever reported here. */
+  readonly database: number;
+  readonly workflows: readonly Watched[];
+}
+
+export async function watchList({ db, registered }: Store, target: string): Promise<WatchList> {
   const known = await registered.checked();
-  return [...known.workflows.values()]
+  const [identity] = await db.batch([sql("SELECT value FROM counters WHERE name = 'identity'")], 'read');
+  const workflows = [...known.workflows.values()]
     .map((workflow): Watched => {
       const { settleMs, scanIntervalMs, poll, ignore, sentinel } = workflow.workflow.watch;
       const stages = known.registry.stages.filter(({ of }) => of.name === workflow.name);
@@ -44,9 +52,10 @@ export async function watchList({ registered }: Store, target: string): Promise<
       };
     })
     .filter(({ patterns }) => patterns.length > 0);
+  return { database: identity!.rows[0]!.value as number, workflows };
 }
 
-function patternsOf({ stage, deps, outs }: PlacedStage, target: string): WatchedPattern[] {
+function patternsOf({ stage, deps, code, outs }: PlacedStage, target: string): WatchedPattern[] {
   const on = (paths: readonly PlacedPath[], role: WatchedPattern['role']) =>
     paths.flatMap(({ target: there, pattern }, index): WatchedPattern[] => {
       const glob =
@@ -54,5 +63,5 @@ function patternsOf({ stage, deps, outs }: PlacedStage, target: string): Watched
       return there === target ? [{ pattern: pattern.text, stage: stage.id, role, glob }] : [];
     });
   if (stage.kind === 'source') return on(outs, 'source');
-  return [...on(deps, 'dep'), ...on(outs, 'out')];
+  return [...on(deps, 'dep'), ...on(code, 'code'), ...on(outs, 'out')];
 }

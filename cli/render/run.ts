@@ -1,10 +1,9 @@
 // What a run looks like: a line for each state that was not cached, then the sum.
 
-import { randomUUID } from 'node:crypto';
 import { shown } from '../../schema/diagnostic.ts';
 import type { Workflow } from '../../schema/workflow.ts';
 import type { Io } from '../command.ts';
-import type { StateResult } from '../run/run-workflow.ts';
+import type { StateResult } from '../run/results.ts';
 import { paint, type Style } from './output.ts';
 
 const MARKS: Readonly<Record<StateResult['status'], readonly [string, Style]>> = {
@@ -31,13 +30,16 @@ export function renderState({ name, status, reasons, error, seconds }: StateResu
 }
 
 interface RunReport {
+  readonly id: string;
   readonly workflow: Workflow;
+  /** Cached ones only if all were asked for, or have something to say. */
   readonly results: readonly StateResult[];
+  readonly cached: number;
   readonly seconds: number;
 }
 
 export function renderRun(
-  { workflow, results, seconds }: RunReport,
+  { id, workflow, results, cached, seconds }: RunReport,
   io: Io,
   { json, all }: { readonly json: boolean; readonly all: boolean },
 ): string {
@@ -47,11 +49,11 @@ export function renderRun(
   if (json) {
     const states = results.filter(({ status }) => all || status !== 'cached');
     const report = {
-      run_id: randomUUID(),
+      run_id: id,
       workflow: workflow.name,
       status: failed === 0 ? 'completed' : 'failed',
       states_run: count('completed', 'failed'),
-      states_cached: count('cached'),
+      states_cached: cached,
       states_failed: count('failed'),
       total_seconds: Math.round(seconds * 1_000) / 1_000,
       states: states.map(({ stage, entity, status, reasons, error }) => ({
@@ -63,10 +65,14 @@ export function renderRun(
   }
   const parts = [
     `${count('completed')} run`,
-    `${count('cached')} cached`,
+    `${cached} cached`,
     ...(count('failed') > 0 ? [paint(io, 'red', `${count('failed')} failed`)] : []),
     ...(count('skipped') > 0 ? [`${count('skipped')} skipped`] : []),
     ...(count('waiting') > 0 ? [`${count('waiting')} waiting`] : []),
   ];
   return `${shown(workflow.name)}: ${parts.join(', ')} in ${seconds.toFixed(2)} s\n`;
+}
+
+export function renderWarning(warning: string, io: Io): string {
+  return `${paint(io, 'yellow', '!')} ${shown(warning)}\n`;
 }

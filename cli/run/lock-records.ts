@@ -3,10 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { writeFileAtomic } from '../../host/atomic-write.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
-import type { Key, Preimage } from '../../schema/key.ts';
 import type { LockFile, Recipe, StageLock, StateLock } from '../../schema/lock-file/shape.ts';
 import { checkLockFile, LOCK_SCHEMA, parseLockFile, updateLockFile } from '../../schema/lock-file.ts';
-import type { StateRecord } from '../../schema/verdict.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
 import { CliError, EXIT } from '../command.ts';
 
@@ -29,23 +27,45 @@ export class LockRecords {
     this.#stages = new Map(this.#text === null ? [] : readLock(this.#text, path, workflow).stages);
   }
 
-  recordsOf({ id }: Stage, entity: string, current: CurrentKey): StateRecord[] {
-    const stage = this.#stages.get(id);
-    const state = stage?.entities.get(entity);
-    if (stage === undefined || state === undefined) return [];
-    return [toRecord(state, state.recipe ?? stage, current)];
+  /** The bytes that are in the file now, as far as we know. */
+  get text(): string | null {
+    return this.#text;
+  }
+
+  entries(): LockEntry[] {
+    return [...this.#stages].flatMap(([stage, locked]) =>
+      [...locked.entities].map(([entity, state]) => ({
+        stage,
+        entity,
+        state,
+        recipe: state.recipe ?? locked,
+      })),
+    );
+  }
+
+  cacheKeyOf(stage: string, entity: string): string | undefined {
+    return this.#stages.get(stage)?.entities.get(entity)?.cache_key;
+  }
+
+  /** Entities that are no more have no place in it. */
+  keepOnly(stage: string, entities: ReadonlySet<string>): void {
+    const locked = this.#stages.get(stage);
+    if (locked === undefined) return;
+    const kept = [...locked.entities].filter(([entity]) => entities.has(entity));
+    if (kept.length < locked.entities.size) this.#stages.set(stage, { ...locked, entities: new Map(kept) });
   }
 
   /** A state made under a new recipe leaves its siblings with the one that they were made under. */
   set({ id }: Stage, entity: string, { state, recipe }: { state: StateLock; recipe: Recipe }): void {
     const before = this.#stages.get(id);
-    const entities = new Map(before?.entities ?? []);
+    // One map for as long as the recipe stays: copied for every state it would be quadratic.
+    const entities = (before?.entities ?? new Map()) as Map<string, StateLock>;
     if (before !== undefined && !sameRecipe(before, recipe)) {
       const { entities: _, ...old } = before;
       for (const [other, made] of entities) if (!made.recipe) entities.set(other, { ...made, recipe: old });
     }
     entities.set(entity, state);
-    this.#stages.set(id, { ...recipe, entities });
+    if (before === undefined || !sameRecipe(before, recipe)) this.#stages.set(id, { ...recipe, entities });
   }
 
   save(nowMs: number): void {
@@ -75,30 +95,11 @@ export class LockRecords {
   }
 }
 
-export interface CurrentKey {
-  readonly key: Key;
-  readonly preimage: Preimage;
-}
-
-/** The lock file keeps the command's hash, not its text: where that is equal, the text was the present one. */
-function toRecord(state: StateLock, recipe: Recipe, { key, preimage }: CurrentKey): StateRecord {
-  const sameCode = JSON.stringify(recipe.code) === JSON.stringify(preimage.code);
-  const sameAction = recipe.cmd_hash === key.cmdHash || !sameCode;
-  const params = [...recipe.params].map(([name, param]) => [
-    name,
-    'value' in param ? param.value : param.secret,
-  ]);
-  return {
-    cacheKey: state.cache_key,
-    preimage: {
-      action: sameAction ? preimage.action : { kind: 'none' },
-      code: recipe.code,
-      params: Object.fromEntries(params),
-      deps: state.deps,
-    },
-    outs: state.outs,
-    skipped: state.status === 'skipped',
-  };
+export interface LockEntry {
+  readonly stage: string;
+  readonly entity: string;
+  readonly state: StateLock;
+  readonly recipe: Recipe;
 }
 
 function sameRecipe(a: Recipe, b: Recipe): boolean {

@@ -41,8 +41,9 @@ function wiringOf({
   frozen,
   after,
   filter,
+  code,
 }: Stage): string {
-  return JSON.stringify([kind, deps, outs, variables, driver, fanOut, target, frozen, after, filter]);
+  return JSON.stringify([kind, deps, outs, variables, driver, fanOut, target, frozen, after, filter, code]);
 }
 
 /** Only what enters a key: more retries or cores make nothing stale. */

@@ -159,6 +159,8 @@ class Search implements Discovery {
   }
 
   #readAll(placed: PlacedStage, bindings: Bindings, { entity, relative }: Subject): void {
+    for (const { target, pattern } of placed.code)
+      this.#input(placed, entity, { target, path: filled(pattern, bindings), member: false, driver: false });
     for (const [index, { target, pattern }] of placed.deps.entries()) {
       if (relative !== null && index === 0) {
         const path = `${filled(pattern, bindings)}/${relative}`;

@@ -37,6 +37,8 @@ export interface PlacedStage {
   /** How far from the workflow's first stages. */
   readonly depth: number;
   readonly deps: readonly PlacedPath[];
+  /** Files whose content is part of the command: read like deps that all entities share. */
+  readonly code: readonly PlacedPath[];
   readonly outs: readonly PlacedPath[];
 }
 
@@ -104,6 +106,7 @@ function placeStage(of: RegisteredWorkflow, stage: Stage, depth: number): Placed
     target: named(of, stage.target),
     depth,
     deps: stage.deps.map(({ path, target }) => place(path, target)),
+    code: stage.code.map((path) => place(path, stage.target)),
     outs: stage.outs.map(({ path, remote }) => place(path, remote ?? stage.target)),
   };
 }
@@ -120,7 +123,19 @@ function readersOf(placed: PlacedStage): { readonly target: TargetName; readonly
       reader: { placed, dep: 0, pattern, binding: 'one', drives: true, filter: stage.filter, picks: null },
     }));
   }
-  return deps.map(({ target, pattern }, dep) => {
+  const ofCode = placed.code.map(({ target, pattern }) => ({
+    target,
+    reader: {
+      placed,
+      dep: -1,
+      pattern,
+      binding: 'shared' as const,
+      drives: false,
+      filter: null,
+      picks: null,
+    },
+  }));
+  const ofDeps = deps.map(({ target, pattern }, dep) => {
     const { binding, stage: from } = stage.deps[dep]!;
     const picks = stage.fanOut !== null && dep === 0 ? globOf(stage.fanOut.glob) : null;
     const isCollectedAlone = stage.variables.length === 0 && binding === 'collected';
@@ -129,6 +144,7 @@ function readersOf(placed: PlacedStage): { readonly target: TargetName; readonly
     const drives = stage.driver === dep || isCollectedAlone || picks !== null;
     return { target, reader: { placed, dep, pattern, binding, drives, filter, picks } };
   });
+  return [...ofDeps, ...ofCode];
 }
 
 function globOf(glob: string | null): (relative: string) => boolean {

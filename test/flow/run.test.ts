@@ -153,7 +153,7 @@ stages:
 
   test('jidoka stops on first failure: exit code 1, what it said, and nothing half-written in sight', async () => {
     const p = failing('stop_on_first');
-    const run = await p.run();
+    const run = await p.run('--jobs', '1');
     expect(run).toMatchObject({ code: 1, status: 'failed' });
     expect(run.states.map(({ stage, status }) => [stage, status])).toEqual([
       ['bad', 'failed'],
@@ -256,7 +256,9 @@ describe('frozen', () => {
 
   test('without an output it is refused, with --force named', async () => {
     const p = project({ 'p.yaml': FROZEN, in: '1' });
-    expect((await p.run()).states).toMatchObject([{ reasons: [expect.stringContaining('--force')] }]);
+    expect((await p.run()).states).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('--force') },
+    ]);
   });
 });
 
@@ -266,12 +268,12 @@ test('what cannot be done yet is refused by name, and nothing runs', async () =>
 targets: {gpu: {host: gpu.local}}
 stages:
   a: {cmd: "touch ran", target: gpu}
-  b: {cmd: "touch ran", deps: [d/], outs: [o/], parallel: {strategy: chunked, chunk_size: 3}, retry: {limit: 2}}
+  b: {cmd: "touch ran", resources: {slots: {db: 1}}}
 `,
   });
   const { code, stderr } = await p.sluice('run', 'p.yaml');
   expect(code).toBe(1);
-  for (const feature of ["the target 'gpu' (stage 'a')", "parallel: chunked (stage 'b')", 'retry'])
+  for (const feature of ["the target 'gpu' (stage 'a')", "resources.slots (stage 'b')"])
     expect(stderr).toContain(feature);
   expect(readdirSync(p.root)).toEqual(['p.yaml']);
 });

@@ -1,0 +1,65 @@
+// What a run uses of this machine: hashing with its memory, the supervisor, and where things are kept.
+
+import { join, relative } from 'node:path';
+import { loadBlake3 } from '../../host/blake3.ts';
+import { type IgnoreRule, ignoreRule } from '../../host/ignore.ts';
+import { createPathHasher, type PathHasher } from '../../host/path-hash.ts';
+import { StatCache } from '../../host/stat-cache.ts';
+import { openJournal } from '../../runner/journal.ts';
+import { endLeftovers } from '../../runner/leftovers.ts';
+import { createSupervisor, type Supervisor } from '../../runner/supervisor.ts';
+import type { HashBytes } from '../../schema/blake3.ts';
+import type { Pattern } from '../../schema/pattern.ts';
+import type { Workflow } from '../../schema/workflow.ts';
+import { scan } from '../../watcher/scan.ts';
+import { stemOf } from '../load-file.ts';
+
+export interface Machine {
+  readonly hash: HashBytes;
+  readonly hasher: PathHasher;
+  readonly ignore: IgnoreRule;
+  readonly supervisor: Supervisor;
+  /** Absolute paths that match an absolute pattern. */
+  readonly list: (pattern: Pattern) => readonly string[];
+  close(): Promise<void>;
+}
+
+export interface MachinePlace {
+  readonly workflow: Workflow;
+  /** Of the workflow file. */
+  readonly path: string;
+  readonly root: string;
+  /** `.sluice/` of the project. */
+  readonly own: string;
+}
+
+/** Ends what a dead owner left running, before anything is started. */
+export async function openMachine({ workflow, path, root, own }: MachinePlace): Promise<Machine> {
+  const blake3 = loadBlake3();
+  const cache = new StatCache({ path: join(own, 'stat-cache'), hash: blake3.hash, nowMs: Date.now });
+  // The files that every run writes beside the workflow must not make a dep on `./` stale.
+  const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
+  const ignore = ignoreRule([...workflow.watch.ignore, ...beside]);
+  const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore });
+  const file = join(own, 'journal');
+  await endLeftovers(file);
+  const journal = openJournal(file);
+  const supervisor = createSupervisor(journal);
+  return {
+    hash: blake3.hash,
+    hasher,
+    ignore,
+    supervisor,
+    list: (pattern) => scan({ patterns: [pattern], root, ignore }).found.map(({ path: found }) => found),
+    close: async () => {
+      cache.save();
+      await supervisor.close();
+      journal.close();
+    },
+  };
+}
+
+/** A file name of its own for each workflow of a project. */
+export function fileNameFor(project: string, path: string): string {
+  return encodeURIComponent(relative(project, path));
+}

@@ -1,0 +1,239 @@
+// Claims, performs and posts until there is nothing left to do: as much side by side as fits, results in batches.
+//
+//   claim ──▶ waiting here ──fits──▶ running ──▶ to be posted ──▶ posted
+//     ▲                                                             │
+//     └───────────── something may have become ready ◀──────────────┘
+
+import { answerOf, type Client, Refused } from '../host/client.ts';
+import type { Claimed, Observation } from '../schema/wire.ts';
+import type { Stage } from '../schema/workflow.ts';
+import { type Capacity, Usage } from './capacity.ts';
+import type { Performed } from './perform-work.ts';
+
+export interface PoolContext {
+  readonly client: Client;
+  readonly runner: string;
+  readonly targets: readonly string[];
+  readonly capacity: Capacity;
+  readonly workflow: string;
+  readonly stages: readonly string[];
+  readonly run: string | null;
+  readonly stageOf: (item: Claimed) => Stage;
+  /** All of one stage. */
+  readonly perform: (items: readonly Claimed[]) => Promise<readonly Performed[]>;
+  readonly observe: (observations: readonly Observation[]) => Promise<void>;
+  readonly posted: (performed: Performed, answer: Answer) => void;
+  /** Nothing new is started once it says so; what runs may end. */
+  readonly isStopping: () => boolean;
+}
+
+export interface Answer {
+  readonly result: string;
+  readonly retryAt: number | null;
+}
+
+const LEASE_SECONDS = 60;
+/** Claimed ahead, so that a command need not wait for the database. */
+const AHEAD = 8;
+const POST_AT_ONCE = 64;
+const MOST_RELEASES = 3;
+
+export class WorkPool {
+  readonly #context: PoolContext;
+  readonly #usage: Usage;
+  readonly #waiting: Claimed[] = [];
+  readonly #held = new Set<number>();
+  readonly #running = new Map<string, number>();
+  #active = 0;
+  #done: Performed[] = [];
+  #wake: () => void = () => {};
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(context: PoolContext) {
+    this.#context = context;
+    this.#usage = new Usage(context.capacity);
+    this.#heartbeat = setInterval(() => void this.#renew(), (LEASE_SECONDS * 1_000) / 3);
+    this.#heartbeat.unref();
+  }
+
+  /** Returns when nothing can be claimed and nothing runs. */
+  async drain(): Promise<void> {
+    for (;;) {
+      if (this.#context.isStopping()) await this.#giveBack();
+      else if (this.#waiting.length < this.#cores()) await this.#claim();
+      this.#start();
+      if (this.#active === 0 && this.#done.length === 0 && this.#waiting.length === 0) return;
+      if (this.#active > 0 && this.#done.length < POST_AT_ONCE && this.#isBusy()) await this.#somethingEnds();
+      await this.#post();
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeat);
+  }
+
+  /** Whether the lease of every one of these is still ours. */
+  async isMine(tokens: readonly number[]): Promise<boolean> {
+    return tokens.every((token) => this.#held.has(token));
+  }
+
+  #cores(): number {
+    return Math.max(1, Math.floor(this.#context.capacity.cores));
+  }
+
+  /** Nothing more can be started now, so posting can wait until something ends. */
+  #isBusy(): boolean {
+    return this.#done.length === 0 || this.#waiting.length > 0;
+  }
+
+  async #claim(): Promise<void> {
+    const { client, runner, targets, workflow, stages, run, capacity } = this.#context;
+    // What has ended may be all that something else is waiting for.
+    await this.#post();
+    const { items } = await answerOf(
+      client.api.work.claim.$post({
+        json: {
+          ...{ runner, targets: [...targets], workflow, stages: [...stages], lease_seconds: LEASE_SECONDS },
+          limit: Math.min(500, this.#cores() * AHEAD - this.#waiting.length),
+          free: {
+            ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },
+            pools: { ...capacity.pools },
+          },
+          ...(run === null ? {} : { run }),
+        },
+      }),
+    );
+    for (const item of items as Claimed[]) {
+      this.#held.add(item.token);
+      this.#waiting.push(item);
+    }
+  }
+
+  #start(): void {
+    for (let i = 0; i < this.#waiting.length; ) {
+      const stage = this.#context.stageOf(this.#waiting[i]!);
+      if (!this.#usage.fits(stage.resources) || !this.#hasWorker(stage)) {
+        i += 1;
+        continue;
+      }
+      void this.#run(stage, this.#takeFrom(i, stage));
+    }
+  }
+
+  /** One item, or as many of its stage as make a chunk. */
+  #takeFrom(index: number, stage: Stage): Claimed[] {
+    const most = stage.fanOut?.strategy === 'chunked' ? (stage.fanOut.chunkSize ?? 1) : 1;
+    const taken: Claimed[] = [];
+    for (let i = index; i < this.#waiting.length && taken.length < most; ) {
+      if (this.#waiting[i]!.stage === stage.id) taken.push(...this.#waiting.splice(i, 1));
+      else i += 1;
+    }
+    return taken;
+  }
+
+  #hasWorker({ id, fanOut }: Stage): boolean {
+    return (this.#running.get(id) ?? 0) < (fanOut?.maxWorkers ?? Number.POSITIVE_INFINITY);
+  }
+
+  async #run(stage: Stage, items: readonly Claimed[]): Promise<void> {
+    this.#active += 1;
+    this.#usage.take(stage.resources);
+    this.#running.set(stage.id, (this.#running.get(stage.id) ?? 0) + 1);
+    try {
+      const performed = await this.#context.perform(items);
+      this.#done.push(...performed);
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      this.#active -= 1;
+      this.#usage.give(stage.resources);
+      this.#running.set(stage.id, this.#running.get(stage.id)! - 1);
+      this.#wake();
+    }
+  }
+
+  #failure: { readonly error: unknown } | null = null;
+
+  async #somethingEnds(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #post(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure.error;
+    const done = this.#done.map((each) => this.#notForEver(each));
+    this.#done = [];
+    if (done.length === 0) return;
+    await this.#context.observe(done.flatMap(({ observations }) => observations));
+    const answers = await this.#answers(done);
+    for (const performed of done) {
+      this.#held.delete(performed.item.token);
+      this.#context.posted(performed, answers.get(performed.item.token) ?? { result: 'lost', retryAt: null });
+    }
+  }
+
+  /** A state that is given back again and again would be claimed again and again. */
+  #notForEver(performed: Performed): Performed {
+    const { item, post } = performed;
+    if (post.kind !== 'release' || this.#context.isStopping()) return performed;
+    const key = `${item.stage}\0${item.entity}`;
+    const times = (this.#released.get(key) ?? 0) + 1;
+    this.#released.set(key, times);
+    if (times < MOST_RELEASES) return performed;
+    const fail = { token: item.token, outcome: { kind: 'error' as const }, error: post.because };
+    return { ...performed, post: { kind: 'fail', item: fail } };
+  }
+
+  readonly #released = new Map<string, number>();
+
+  async #answers(done: readonly Performed[]): Promise<ReadonlyMap<number, Answer>> {
+    const { client, runner } = this.#context;
+    const complete = done.flatMap(({ post }) => (post.kind === 'complete' ? [post.item] : []));
+    const fail = done.flatMap(({ post }) => (post.kind === 'fail' ? [post.item] : []));
+    const release = done.flatMap(({ post, item }) => (post.kind === 'release' ? [item.token] : []));
+    const answers = new Map<number, Answer>();
+    const take = async (
+      results: Promise<{ results: { token: number; result: string; retry_at?: number | null }[] }>,
+    ) => {
+      for (const { token, result, retry_at } of (await results).results)
+        answers.set(token, { result, retryAt: retry_at ?? null });
+    };
+    const { work } = client.api;
+    if (complete.length > 0)
+      await take(unlessLost(answerOf(work.complete.$post({ json: { runner, items: complete as never } }))));
+    if (fail.length > 0) await take(unlessLost(answerOf(work.fail.$post({ json: { runner, items: fail } }))));
+    if (release.length > 0)
+      await take(unlessLost(answerOf(work.release.$post({ json: { runner, tokens: release } }))));
+    return answers;
+  }
+
+  async #giveBack(): Promise<void> {
+    const tokens = this.#waiting.splice(0).map(({ token }) => token);
+    if (tokens.length === 0) return;
+    for (const token of tokens) this.#held.delete(token);
+    const { client, runner } = this.#context;
+    await unlessLost(answerOf(client.api.work.release.$post({ json: { runner, tokens } })));
+  }
+
+  async #renew(): Promise<void> {
+    const tokens = [...this.#held];
+    if (tokens.length === 0) return;
+    const { client, runner } = this.#context;
+    const { lost } = await answerOf(
+      client.api.work.heartbeat.$post({ json: { runner, tokens, lease_seconds: LEASE_SECONDS } }),
+    ).catch(() => ({ lost: [] as number[] }));
+    for (const token of lost) this.#held.delete(token);
+  }
+}
+
+/** 409 says that all of them were lost: an answer, not a mistake. */
+async function unlessLost<Body extends { results: unknown[] }>(answer: Promise<Body>): Promise<Body> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'lease-lost') return error.body as unknown as Body;
+    throw error;
+  }
+}
