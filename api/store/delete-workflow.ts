@@ -6,7 +6,10 @@ import type { Store } from './store.ts';
 
 /** False if there is no such workflow. */
 export async function deleteWorkflow(store: Store, name: string, history: 'keep' | 'drop'): Promise<boolean> {
-  const of = '(SELECT id FROM workflows WHERE name = ?1)';
+  const isThere = `name = ?1 AND (deleted_at IS NULL OR '${history}' = 'drop')`;
+  const of = `(SELECT id FROM workflows WHERE ${isThere})`;
+  const [known] = await store.db.batch([sql(`SELECT id FROM workflows WHERE ${isThere}`, name)], 'read');
+  if (known!.rows.length === 0) return false;
   const drop: Statement[] = [
     // Kept with the history: a stage that comes back has its id again, and must find its counts, all at zero.
     sql(`DELETE FROM counts WHERE stage_id IN (SELECT id FROM stages WHERE workflow_id = ${of})`, name),
@@ -17,7 +20,7 @@ export async function deleteWorkflow(store: Store, name: string, history: 'keep'
   ];
   const keep: Statement[] = [
     sql(
-      `INSERT INTO events (at, workflow_id, event) SELECT ?2, id, 'workflow_removed' FROM workflows WHERE name = ?1`,
+      `INSERT INTO events (at, workflow_id, event) SELECT ?2, id, 'workflow_removed' FROM workflows WHERE ${isThere}`,
       ...[name, store.nowMs()],
     ),
     sql(
@@ -25,11 +28,16 @@ export async function deleteWorkflow(store: Store, name: string, history: 'keep'
       name,
       store.nowMs(),
     ),
-    sql('UPDATE workflows SET deleted_at = ?2 WHERE name = ?1', name, store.nowMs()),
+    sql(`UPDATE workflows SET deleted_at = ?2 WHERE ${isThere}`, name, store.nowMs()),
   ];
-  const [found] = await store.db.batch(
+  await store.db.batch(
     [
-      sql(`SELECT id FROM workflows WHERE name = ?1 AND (deleted_at IS NULL OR ?2 = 'drop')`, name, history),
+      sql(
+        `UPDATE attempts SET ended_at = ?2, outcome = 'lost', error = 'its workflow was removed'
+         WHERE ended_at IS NULL
+           AND token IN (SELECT token FROM states WHERE workflow_id = ${of} AND status = 'running')`,
+        ...[name, store.nowMs()],
+      ),
       sql(
         `DELETE FROM stage_links WHERE stage_id IN (SELECT id FROM stages WHERE workflow_id = ${of})
            OR upstream_id IN (SELECT id FROM stages WHERE workflow_id = ${of})`,
@@ -45,5 +53,5 @@ export async function deleteWorkflow(store: Store, name: string, history: 'keep'
     'write',
   );
   store.registered.forget();
-  return found!.rows.length > 0;
+  return true;
 }

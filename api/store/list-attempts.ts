@@ -39,4 +39,7 @@ function toAttempt(row: AttemptRow): AttemptAnswer {
 const STATE = `SELECT s.id FROM states s WHERE s.stage_id = ?1
   AND s.entity_id = (SELECT id FROM entities WHERE workflow_id = ?2 AND name = ?3)`;
 
-const ATTEMPTS = `SELECT * FROM attempts WHERE state_id = (${STATE}) AND token < ?4 ORDER BY token DESC LIMIT ?5`;
+// By stage and entity, which outlive a state: what was tried before its workflow was removed is history too.
+const ATTEMPTS = `SELECT * FROM attempts WHERE stage_id = ?1
+  AND entity_id = (SELECT id FROM entities WHERE workflow_id = ?2 AND name = ?3)
+  AND token < ?4 ORDER BY token DESC LIMIT ?5`;

@@ -82,7 +82,7 @@ function plan(store: Store, known: Registered, registration: Registration) {
   const statements = [
     unlessOutdated(known),
     ...writeWorkflow(store, registered, { ...registration, definition }),
-    ...writeChanges(registered, before?.stageIds ?? new Map(), changes),
+    ...writeChanges(store, registered, { before: before?.stageIds ?? new Map(), changes }),
     sql('DELETE FROM stage_links'),
     sql(
       LINKS,
@@ -130,11 +130,13 @@ function writeWorkflow({ nowMs }: Store, of: RegisteredWorkflow, written: Writte
   ];
 }
 
-function writeChanges(
-  of: RegisteredWorkflow,
-  before: ReadonlyMap<string, number>,
-  changes: DefinitionChanges,
-): Statement[] {
+interface Compared {
+  /** The ids that the stages of the old definition have. */
+  readonly before: ReadonlyMap<string, number>;
+  readonly changes: DefinitionChanges;
+}
+
+function writeChanges({ nowMs }: Store, of: RegisteredWorkflow, { before, changes }: Compared): Statement[] {
   const ids = (names: readonly string[]) =>
     JSON.stringify(names.map((name) => before.get(name) ?? of.stageIds.get(name)));
   const reasons = changes.changed.flatMap(({ stage, reasons }) =>
@@ -142,7 +144,9 @@ function writeChanges(
   );
   const rewired = ids(changes.rewired);
   return [
-    ...(changes.removed.length > 0 ? [sql(REMOVE_STATES, ids(changes.removed))] : []),
+    ...(changes.removed.length > 0
+      ? [sql(LOST_ATTEMPTS, ids(changes.removed), nowMs()), sql(REMOVE_STATES, ids(changes.removed))]
+      : []),
     ...(changes.rewired.length > 0 ? REWIRE.map((text) => sql(text, rewired)) : []),
     ...(reasons.length > 0
       ? [sql(REASONS, JSON.stringify(reasons)), sql(STALE, ids(changes.changed.map(({ stage }) => stage)))]
@@ -168,6 +172,10 @@ const STAGES = `INSERT INTO stages (id, workflow_id, name, position, target, len
     lenient = excluded.lenient, removed_at = NULL`;
 
 const EVENT = `INSERT INTO events (at, workflow_id, event, body) VALUES (?, ?, 'workflow_registered', ?)`;
+
+const LOST_ATTEMPTS = `UPDATE attempts SET ended_at = ?2, outcome = 'lost', error = 'its stage was removed'
+  WHERE ended_at IS NULL AND token IN (SELECT token FROM states
+    WHERE status = 'running' AND stage_id IN (SELECT value FROM json_each(?1)))`;
 
 const REMOVE_STATES = 'DELETE FROM states WHERE stage_id IN (SELECT value FROM json_each(?))';
 

@@ -178,8 +178,8 @@ const TABLES = [
    ) STRICT, WITHOUT ROWID`,
   'CREATE TABLE recipes (hash BLOB PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID',
 
-  // Outlives its state, as history. `claim` and `closing` are numbers of the requests that began and ended it, so
-  // that later statements of a batch find what the first one won.
+  // Outlives its state, as history of its stage and entity. `claim` and `closing` are numbers of the requests that
+  // began and ended it, so that later statements of a batch find what the first one won.
   `CREATE TABLE attempts (
      token INTEGER PRIMARY KEY AUTOINCREMENT,
      state_id INTEGER NOT NULL,
@@ -204,7 +204,7 @@ const TABLES = [
      log_tail TEXT,
      seconds REAL
    ) STRICT`,
-  'CREATE INDEX attempts_state ON attempts (state_id, token)',
+  'CREATE INDEX attempts_state ON attempts (stage_id, entity_id, token)',
 
   `CREATE TABLE events (
      id INTEGER PRIMARY KEY AUTOINCREMENT,

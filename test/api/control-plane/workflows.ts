@@ -143,6 +143,10 @@ export function workflowBehaviours(cp: ControlPlane): void {
       const after = await cp.claimOne();
       expect(after.token).toBeGreaterThan(before.token);
       expect(await cp.get('/api/workflows/w/definitions')).toHaveLength(1);
+      expect(await cp.get('/api/workflows/w/attempts?stage=clean&entity=a')).toMatchObject([
+        { token: after.token, outcome: null },
+        { token: before.token, outcome: 'made' },
+      ]);
       expect(await cp.status()).toMatchObject({ entities: 1, processing: 1, waiting: 1 });
     });
 
@@ -168,6 +172,7 @@ export function workflowBehaviours(cp: ControlPlane): void {
       await cp.ask('DELETE', '/api/workflows/w');
       const late = await cp.request('POST', '/api/work/complete', { runner: 'r1', items: [result] });
       expect(late.status).toBe(409);
+      expect(await cp.events()).toContain('stage_lost');
     });
 
     test('leaves the others as they were', async () => {
