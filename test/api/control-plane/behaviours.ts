@@ -5,11 +5,13 @@ import { ControlPlane } from '../../rig/control-plane.ts';
 import type { Shape } from '../../rig/control-plane-shapes.ts';
 import { changeBehaviours } from './changes.ts';
 import { claimBehaviours } from './claims.ts';
+import { httpBehaviours } from './http.ts';
 import { leaseBehaviours } from './leases.ts';
 import { observationBehaviours } from './observations.ts';
 import { registrationBehaviours } from './registration.ts';
 import { resultBehaviours } from './results.ts';
 import { runBehaviours } from './runs.ts';
+import { tokenBehaviours } from './tokens.ts';
 import { workflowBehaviours } from './workflows.ts';
 
 const SUBJECTS = {
@@ -21,6 +23,8 @@ const SUBJECTS = {
   leases: leaseBehaviours,
   results: resultBehaviours,
   runs: runBehaviours,
+  http: httpBehaviours,
+  tokens: tokenBehaviours,
 };
 
 export function behaviours(start: () => Promise<Shape>): void {
