@@ -54,7 +54,7 @@ export async function execute(request: ExecuteRequest): Promise<Outcome> {
   const prepared = prepare(request);
   if ('reason' in prepared) return { kind: 'unstartable', reason: prepared.reason };
   const begun = performance.now();
-  const running = await request.supervisor.start(prepared.launch, request.workDir);
+  const running = await request.supervisor.start(prepared.launch, request.workDir, request.signal);
   if (running === null) return { kind: 'unstartable', reason: 'no shell could be started to run it' };
   const stopped = await attend(running, request);
   const end = await running.ended;
@@ -127,18 +127,21 @@ interface Facts {
 
 function conclude({ request, end, stopped, seconds, leftBehind }: Facts): Outcome {
   const { workDir } = request;
-  if (end.kind === 'unstarted') {
+  // A shell that is killed while it sets the command up calls that unstarted, too.
+  if (end.kind === 'unstarted' && stopped === null) {
     return {
       kind: 'unstartable',
       reason: tailOf(workDir, 'stderr', 1_000) || 'its files could not be opened',
     };
   }
   // Whoever killed the slot's shell has taken the exit code with it.
-  const exitCode = end.kind === 'exited' ? end.exitCode : 128 + constants.signals.SIGKILL;
+  const exitCode = end.kind === 'exited' ? end.exitCode : 128 + constants.signals[KILLED_BY[end.kind]];
   keepResult(workDir, exitCode);
   if (stopped === 'cancelled') return { kind: 'cancelled' };
   return { kind: stopped ?? 'exited', exitCode, signal: signalOf(exitCode), seconds, leftBehind };
 }
+
+const KILLED_BY = { lost: 'SIGKILL', unstarted: 'SIGTERM' } as const;
 
 function keepResult(workDir: string, exitCode: number): void {
   // A command may have removed its own work directory.

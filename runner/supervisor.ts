@@ -7,8 +7,8 @@ import { type Shells, Slot, type SlotEnd } from './slot.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 export interface Supervisor {
-  /** null if no shell could be had to start it. */
-  start(launch: string, workDir: string): Promise<Running | null>;
+  /** null if no shell could be had to start it. What is aborted before its shell is there is not launched. */
+  start(launch: string, workDir: string, signal?: AbortSignal): Promise<Running | null>;
   /** For when nothing runs any more. */
   close(): Promise<void>;
 }
@@ -20,17 +20,20 @@ export interface Running {
   finish(graceMs: number): Promise<boolean>;
 }
 
+/** The waiting shell ends, and its slot is free for the next. */
+const NOTHING = 'exit\n';
+
 export function createSupervisor(journal: Journal, shells: Shells = findShells()): Supervisor {
   const watchdog = startWatchdog(shells.sh);
   const idle: Slot[] = [];
   return {
-    async start(launch, workDir) {
+    async start(launch, workDir, signal) {
       const begun = await beginSomewhere(idle, shells);
       if (begun === null) return null;
       const { slot, group } = begun;
       journal.started({ id: group, startTime: factsOf(group)?.startTime ?? null, workDir });
       watchdog.watch(group);
-      const ended = slot.go(launch);
+      const ended = slot.go(signal?.aborted ? NOTHING : launch);
       const finish = (graceMs: number) => finishCommand({ slot, group, graceMs, idle, watchdog, journal });
       return { group, ended, finish };
     },

@@ -1,7 +1,16 @@
 // Real commands through real shells: how they end, what they see, what they leave.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -177,6 +186,34 @@ describe.each(variants)('a command run by %s', (_name, shells) => {
     controller.abort();
     expect(await outcome).toEqual({ kind: 'cancelled' });
     await pipe.closed;
+  });
+
+  test('that is cancelled while it is being started does not run, now or later, in 200 tries', async () => {
+    const rig = commandRig(shells);
+    for (let i = 0; i < 200; i++) {
+      const stop = new AbortController();
+      const outcome = rig.run(`echo x > ran-${i}`, { signal: stop.signal });
+      stop.abort();
+      expect(await outcome).toEqual({ kind: 'cancelled' });
+    }
+    // What was left in a pipe would be read by now.
+    expect(exitCodeOf(await rig.run('true'))).toBe(0);
+    expect(readdirSync(rig.folder).filter((name) => name.startsWith('ran'))).toEqual([]);
+  });
+
+  test('that is cancelled at any moment does nothing more once that is told', async () => {
+    const rig = commandRig(shells);
+    const ran = () => readdirSync(rig.folder).filter((name) => name.startsWith('ran'));
+    for (let i = 0; i < 80; i++) {
+      const stop = new AbortController();
+      const outcome = rig.run(`echo x > ran-${i}`, { signal: stop.signal });
+      for (let turn = 0; turn < i % 20; turn++) await new Promise(setImmediate);
+      stop.abort();
+      await outcome;
+      const before = ran();
+      expect(exitCodeOf(await rig.run('true'))).toBe(0);
+      expect(ran()).toEqual(before);
+    }
   });
 
   test('takes what it left running with it when it ends', async () => {
