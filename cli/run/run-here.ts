@@ -3,8 +3,7 @@
 //   register ──▶ look at the disk ──▶ take the lock file's records ──▶ begin the run
 //       ──▶ work until nothing is left ──▶ tell how every state came out
 
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { answerOf, type Client } from '../../host/client.ts';
@@ -21,22 +20,30 @@ import {
 import { stateFiles } from '../../runner/state-files.ts';
 import { workBase } from '../../runner/work-dir.ts';
 import { type Answer, WorkPool } from '../../runner/work-pool.ts';
-import { shown } from '../../schema/diagnostic.ts';
 import { comparePreimages, type Preimage } from '../../schema/key.ts';
 import { explain, reasonFor } from '../../schema/reason.ts';
 import type { EntityId, Json, StageId } from '../../schema/words.ts';
 import type { Stage } from '../../schema/workflow.ts';
-import { type ReportContext, reportAll, send } from '../../watcher/report.ts';
-import { Reported } from '../../watcher/reported.ts';
+import { send } from '../../watcher/report.ts';
 import { CliError, EXIT, type Io } from '../command.ts';
 import { inProcess, openOrExplain } from '../control-plane.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { Ask } from './ask.ts';
 import { EventLog } from './event-log.ts';
-import { entryFromRecord, entryOf, importEntries } from './lock-entries.ts';
+import { entryFromRecord, entryOf } from './lock-entries.ts';
 import { LockRecords } from './lock-records.ts';
-import { fileNameFor, type Machine, openMachine } from './machine.ts';
+import {
+  importLock,
+  look,
+  RUNNER,
+  register,
+  rememberLock,
+  TARGET,
+  type Watching,
+  watchingOf,
+} from './look.ts';
+import { type Machine, openMachine } from './machine.ts';
 import { inOrder, nameOf, type StateResult } from './results.ts';
 import { Saving } from './saving.ts';
 import { unsettledResults } from './unsettled.ts';
@@ -63,8 +70,6 @@ export interface RunOutcome {
   readonly seconds: number;
 }
 
-const RUNNER = 'run';
-const TARGET = 'local';
 /** Longer back-offs are not waited for (SEMANTICS 18). */
 const LONGEST_WAIT_MS = 60_000;
 
@@ -130,15 +135,11 @@ class Run {
     const begun = performance.now();
     const { client } = this.#tools;
     await answerOf(client.api.work.restart.$post({ json: { runner: RUNNER } }));
-    await this.#register();
-    const watching = await this.#watching();
-    const look = async () => {
-      const { problems, sent } = await reportAll(watching.patterns, watching);
-      if (problems.length > 0) throw unusable(problems[0]!);
-      return sent;
-    };
-    await look();
-    await this.#importLock();
+    const place = { ...this.#tools, ...this.#request };
+    await register(place);
+    const watching = await watchingOf(place);
+    await look(watching);
+    await importLock(place);
     const { id, stages } = await this.#begin();
     const onSignal = () => {
       this.#stopped = true;
@@ -146,75 +147,14 @@ class Run {
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     try {
-      await this.#work({ id, stages, watching, look });
+      await this.#work({ id, stages, watching });
       return await this.#finish(id, stages, begun);
     } finally {
       process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
       watching.reported.save();
       this.#saving.now();
-      this.#rememberLock();
+      rememberLock(place);
     }
-  }
-
-  async #register(): Promise<void> {
-    const { loaded, set } = this.#request;
-    const given = Object.keys(set).length === 0 ? {} : { set: JSON.stringify(set) };
-    const workflow = this.#tools.client.api.workflows[':name{[^]+}'];
-    await answerOf(
-      workflow.$put(
-        {
-          param: { name: encodeURIComponent(loaded.workflow.name) },
-          query: { root: this.#tools.root, target: TARGET, ...given },
-        },
-        { init: { body: loaded.text } },
-      ),
-    );
-  }
-
-  /** What the control plane wants to know of this machine, and what it has been told before. */
-  async #watching(): Promise<Watching> {
-    const { client, machine, own, root } = this.#tools;
-    const { loaded, project } = this.#request;
-    const { database, workflows } = await answerOf(client.api.watch.$get({ query: { target: TARGET } }));
-    const mine = workflows.find(({ workflow }) => workflow === loaded.workflow.name);
-    const file = join(own, 'reported', fileNameFor(project, loaded.path));
-    const reported = new Reported(file, { database, definition: mine?.definition ?? '' });
-    const { hasher, ignore } = machine;
-    return {
-      client,
-      target: TARGET,
-      watcher: RUNNER,
-      root,
-      ignore,
-      hasher,
-      reported,
-      patterns: mine?.patterns ?? [],
-    };
-  }
-
-  /** A lock file whose bytes are not the ones we wrote last came from elsewhere (SEMANTICS 1). */
-  async #importLock(): Promise<void> {
-    const { lock, client, root, machine } = this.#tools;
-    if (lock.text === null || this.#isOwnLock(lock.text)) return;
-    const context = { client, workflow: this.#request.loaded.workflow.name, root, hash: machine.hash };
-    await importEntries(lock.entries(), context);
-  }
-
-  #lockNote(): string {
-    const { loaded, project } = this.#request;
-    return join(this.#tools.own, 'locks', fileNameFor(project, loaded.path));
-  }
-
-  #isOwnLock(text: string): boolean {
-    const note = this.#lockNote();
-    return existsSync(note) && readFileSync(note, 'utf8') === digestOf(text);
-  }
-
-  #rememberLock(): void {
-    const { text } = this.#tools.lock;
-    if (text === null) return;
-    mkdirSync(dirname(this.#lockNote()), { recursive: true });
-    writeFileSync(this.#lockNote(), digestOf(text));
   }
 
   async #begin(): Promise<{ id: string; stages: readonly string[] }> {
@@ -237,7 +177,7 @@ class Run {
     return run;
   }
 
-  async #work({ id, stages, watching, look }: Work): Promise<void> {
+  async #work({ id, stages, watching }: Work): Promise<void> {
     const { client, machine, own, root, lock } = this.#tools;
     const { loaded, project, capacity, io } = this.#request;
     const { workflow } = loaded;
@@ -275,7 +215,7 @@ class Run {
         if (this.#stopped) return;
         if (this.#looksAgain) {
           this.#looksAgain = false;
-          if ((await look()) > 0) continue;
+          if ((await look(watching)) > 0) continue;
         }
         const waitMs = await this.#retryWait(stages);
         if (waitMs === null) return;
@@ -527,15 +467,10 @@ class Run {
   }
 }
 
-interface Watching extends ReportContext {
-  readonly patterns: readonly { readonly pattern: string; readonly glob: string | null }[];
-}
-
 interface Work {
   readonly id: string;
   readonly stages: readonly string[];
   readonly watching: Watching;
-  readonly look: () => Promise<number>;
 }
 
 function editedNames(stage: Stage, entity: string): string {
@@ -555,18 +490,6 @@ function keyOf({ stage, entity }: { readonly stage: string; readonly entity: str
 
 function now(): string {
   return new Date().toISOString();
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
-  return new CliError({
-    code: 'unusable-path',
-    message: `${shown(path)}: ${reason}`,
-    hint: 'mend it or move it out of the way, and run again',
-  });
 }
 
 function tooSmall(problem: string): CliError {

@@ -1,0 +1,104 @@
+// Tells the control plane in this process how one workflow stands on disk: its definition, its files, and the records
+// that its lock file brings. What `run` does before it decides anything, and all that `status` needs to answer truly.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { answerOf, type Client } from '../../host/client.ts';
+import { shown } from '../../schema/diagnostic.ts';
+import type { Json } from '../../schema/words.ts';
+import { type ReportContext, reportAll } from '../../watcher/report.ts';
+import { Reported } from '../../watcher/reported.ts';
+import { CliError } from '../command.ts';
+import type { LoadedWorkflow } from '../load-file.ts';
+import { importEntries } from './lock-entries.ts';
+import type { LockRecords } from './lock-records.ts';
+import { fileNameFor, type Machine } from './machine.ts';
+
+/** As runs and looks call themselves and this machine. */
+export const RUNNER = 'run';
+export const TARGET = 'local';
+
+export interface Place {
+  readonly loaded: LoadedWorkflow;
+  readonly project: string;
+  /** `.sluice/` of the project. */
+  readonly own: string;
+  /** The workflow's directory. */
+  readonly root: string;
+  readonly set: Readonly<Record<string, Json>>;
+  readonly client: Client;
+  readonly machine: Machine;
+  readonly lock: LockRecords;
+}
+
+export interface Watching extends ReportContext {
+  readonly patterns: readonly { readonly pattern: string; readonly glob: string | null }[];
+}
+
+export async function register({ loaded, root, set, client }: Place): Promise<void> {
+  const given = Object.keys(set).length === 0 ? {} : { set: JSON.stringify(set) };
+  await answerOf(
+    client.api.workflows[':name{[^]+}'].$put(
+      {
+        param: { name: encodeURIComponent(loaded.workflow.name) },
+        query: { root, target: TARGET, ...given },
+      },
+      { init: { body: loaded.text } },
+    ),
+  );
+}
+
+/** What the control plane wants to know of this machine, and what it has been told before. */
+export async function watchingOf({ client, machine, own, root, loaded, project }: Place): Promise<Watching> {
+  const { database, workflows } = await answerOf(client.api.watch.$get({ query: { target: TARGET } }));
+  const mine = workflows.find(({ workflow }) => workflow === loaded.workflow.name);
+  const file = join(own, 'reported', fileNameFor(project, loaded.path));
+  const reported = new Reported(file, { database, definition: mine?.definition ?? '' });
+  const patterns = mine?.patterns ?? [];
+  return { ...machine, client, target: TARGET, watcher: RUNNER, root, reported, patterns };
+}
+
+/** How many observations were news. */
+export async function look(watching: Watching): Promise<number> {
+  const { problems, sent } = await reportAll(watching.patterns, watching);
+  if (problems.length > 0) throw unusable(problems[0]!);
+  return sent;
+}
+
+/** A lock file whose bytes are not the ones we wrote last came from elsewhere (SEMANTICS 1). */
+export async function importLock(place: Place): Promise<void> {
+  const { lock, client, root, machine, loaded } = place;
+  if (lock.text === null || isOwnLock(place, lock.text)) return;
+  const context = { client, workflow: loaded.workflow.name, root, hash: machine.hash };
+  await importEntries(lock.entries(), context);
+}
+
+export function rememberLock(place: Place): void {
+  const { text } = place.lock;
+  if (text === null) return;
+  const note = lockNote(place);
+  mkdirSync(dirname(note), { recursive: true });
+  writeFileSync(note, digestOf(text));
+}
+
+function isOwnLock(place: Place, text: string): boolean {
+  const note = lockNote(place);
+  return existsSync(note) && readFileSync(note, 'utf8') === digestOf(text);
+}
+
+function lockNote({ own, project, loaded }: Place): string {
+  return join(own, 'locks', fileNameFor(project, loaded.path));
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
+  return new CliError({
+    code: 'unusable-path',
+    message: `${shown(path)}: ${reason}`,
+    hint: 'mend it or move it out of the way, and run again',
+  });
+}
