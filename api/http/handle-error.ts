@@ -27,17 +27,21 @@ export function handleError(handling: ErrorHandling): (error: Error, c: Context<
 function problemOf(error: Error, incident: string, isKnownCaller: boolean): Problem {
   if (!(error instanceof DatabaseError)) return ourBug(error, incident);
   if (error.code === 'database-constraint') return collision(error, incident);
+  const mayKnow = isKnownCaller || NAMES_NO_PLACE.includes(error.code);
   return new Problem({
     status: 503,
     code: error.code,
-    // Both sentences may name the place of the database, which is no stranger's business.
-    message: isKnownCaller ? error.message : 'the database cannot be used at the moment',
-    hint: isKnownCaller ? error.hint : 'try again later, or ask whoever runs this server',
+    // Both sentences usually name the place of the database, which is no stranger's business.
+    message: mayKnow ? error.message : 'the database cannot be used at the moment',
+    hint: mayKnow ? error.hint : 'try again later, or ask whoever runs this server',
     extra: { incident, in_doubt: error.inDoubt },
     headers: { 'Retry-After': String(RETRY_AFTER_S[error.code] ?? 30) },
     cause: error,
   });
 }
+
+/** Before a database is migrated nobody can prove who he is, and whoever deployed must hear what to do. */
+const NAMES_NO_PLACE: readonly DatabaseFault[] = ['database-older', 'database-newer'];
 
 const RETRY_AFTER_S: Partial<Record<DatabaseFault, number>> = {
   'database-busy': 1,

@@ -19,7 +19,8 @@ export async function pauseWorkflow(store: Store, name: string, paused: boolean)
          WHERE name = ?1 AND deleted_at IS NULL`,
         ...[name, now, paused ? 'workflow_paused' : 'workflow_resumed'],
       ),
-      BUMP_REGISTRY,
+      // Nothing is to be read anew if there was nothing to pause.
+      sql(`${BUMP_REGISTRY.sql} AND changes() > 0`),
     ],
     'write',
   );
