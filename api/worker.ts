@@ -65,17 +65,16 @@ function start(env: WorkerEnv): Running {
   return { parts, app: createApp(parts) };
 }
 
-/** A failure is not remembered: the database may be migrated, or back, by the next request. */
+/**
+ * A failure is not remembered: the database may be migrated, or back, by the next request. Nor is a check shared that is
+ * under way: if the request that began it is cancelled, it never ends.
+ */
 function once(check: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | null = null;
+  let isDone = false;
   return async () => {
-    done ??= check();
-    try {
-      await done;
-    } catch (error) {
-      done = null;
-      throw error;
-    }
+    if (isDone) return;
+    await check();
+    isDone = true;
   };
 }
 
