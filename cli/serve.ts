@@ -30,10 +30,12 @@ export async function run({ values, io }: Invocation): Promise<ExitCode> {
     if (!isLoopback(hostname)) await refuseWithoutTokens(parts, hostname);
     const server = await listenOrExplain(app, port, hostname);
     writeOwnerNote(join(own, 'owner.json'), { pid: process.pid, url: server.url });
+    // Before it is announced: whoever reads that it listens may end it at once.
+    const ended = untilSignal();
     io.stderr.write(`sluice is listening on ${server.url}\n`);
     if (tokenFile !== null) io.stderr.write(`the admin token is in ${tokenFile}\n`);
     const sweeping = setInterval(() => void sweepOnce(parts, io), SWEEP_EVERY_MS);
-    await untilSignal();
+    await ended;
     clearInterval(sweeping);
     await server.stop();
     return EXIT.done;
