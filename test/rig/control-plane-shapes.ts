@@ -133,7 +133,7 @@ async function openEmbeddedParts() {
   return { parts, clock, reported, close };
 }
 
-async function adminToken(db: Database, nowMs: number): Promise<string> {
+export async function adminToken(db: Database, nowMs: number): Promise<string> {
   const token = makeToken((count) => randomBytes(count));
   const all = { workflow: null, target: null, created_at: nowMs, created_by: 'the test', expires_at: null };
   await createToken(db, {

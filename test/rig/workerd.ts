@@ -12,6 +12,8 @@ export interface Workerd {
   readonly url: string;
   /** Over the network, as a client would; `path` begins with `/`. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** As its Cron Trigger would. */
+  tick(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -52,6 +54,10 @@ async function start(modules: Modules, { bindings = {} }: WorkerdOptions): Promi
   return {
     url: url.origin,
     fetch: (path, init) => fetch(new URL(path, url), init),
+    tick: async () => {
+      const worker = await miniflare.getWorker();
+      await worker.scheduled({ cron: '* * * * *' });
+    },
     stop: () => miniflare.dispose(),
   };
 }

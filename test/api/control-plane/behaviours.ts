@@ -3,8 +3,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { ControlPlane } from '../../rig/control-plane.ts';
 import type { Shape } from '../../rig/control-plane-shapes.ts';
+import { badInputBehaviours } from './bad-input.ts';
 import { changeBehaviours } from './changes.ts';
 import { claimBehaviours } from './claims.ts';
+import { concurrencyBehaviours } from './concurrency.ts';
 import { httpBehaviours } from './http.ts';
 import { leaseBehaviours } from './leases.ts';
 import { observationBehaviours } from './observations.ts';
@@ -25,6 +27,8 @@ const SUBJECTS = {
   runs: runBehaviours,
   http: httpBehaviours,
   tokens: tokenBehaviours,
+  'bad input': badInputBehaviours,
+  concurrency: concurrencyBehaviours,
 };
 
 export function behaviours(start: () => Promise<Shape>): void {
