@@ -25,6 +25,8 @@ const EntityPage = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
+const chosen = z.strictObject({ stage_id: z.string().optional(), entity_id: z.string().optional() });
+
 // The entity's routes come first: an entity may well be called status, a workflow hardly ends in /entity/x.
 export const pipelineRoutes = withAnyNames(
   new Hono<AppEnv>()
@@ -52,6 +54,21 @@ export const pipelineRoutes = withAnyNames(
       async (c) => {
         const asked = { workflow: workflowOf(c), entity: c.req.param('entity') ?? '' };
         if ((await readEntity(c.var.store, asked)) === null) throw await missing(c.var.store, asked);
+        const retried = await retryStates(c.var.store, asked);
+        c.var.bell.ring();
+        return c.json({ status: 'queued' as const, retried });
+      },
+    )
+    .post(
+      '/api/pipeline/:workflow/retry',
+      allow('admin', {
+        summary: 'Try again what failed or gave up: all, of a stage, of an entity, or of both',
+        responses: { 200: z.object({ status: z.literal('queued'), retried: count }) },
+        limits: 'checked',
+      }),
+      jsonBody(chosen),
+      async (c) => {
+        const asked = await chosenBy(c, c.req.valid('json'));
         const retried = await retryStates(c.var.store, asked);
         c.var.bell.ring();
         return c.json({ status: 'queued' as const, retried });
@@ -98,22 +115,27 @@ export const pipelineRoutes = withAnyNames(
         responses: { 200: z.object({ invalidated: count }) },
         limits: 'checked',
       }),
-      jsonBody(z.strictObject({ stage_id: z.string().optional(), entity_id: z.string().optional() })),
+      jsonBody(chosen),
       async (c) => {
-        const workflow = workflowOf(c);
-        const { stage_id: stage, entity_id: entity } = c.req.valid('json');
-        const known = findWorkflow(await c.var.store.registered.checked(), workflow);
-        if (stage !== undefined) findStage(known, stage);
-        if (entity !== undefined && (await readEntity(c.var.store, { workflow, entity })) === null)
-          throw await missing(c.var.store, { workflow, stage, entity });
-        const by = c.var.caller.name;
-        const invalidated = await invalidateStates(c.var.store, { workflow, stage, entity, by });
+        const asked = await chosenBy(c, c.req.valid('json'));
+        const invalidated = await invalidateStates(c.var.store, { ...asked, by: c.var.caller.name });
         c.var.bell.ring();
         return c.json({ invalidated });
       },
     ),
   ['workflow', 'entity'],
 );
+
+/** Which states a body speaks of, if there are a stage and an entity of these names. */
+async function chosenBy(c: Context<AppEnv>, body: z.output<typeof chosen>) {
+  const workflow = workflowOf(c);
+  const { stage_id: stage, entity_id: entity } = body;
+  const known = findWorkflow(await c.var.store.registered.checked(), workflow);
+  if (stage !== undefined) findStage(known, stage);
+  if (entity !== undefined && (await readEntity(c.var.store, { workflow, entity })) === null)
+    throw await missing(c.var.store, { workflow, stage, entity });
+  return { workflow, stage, entity };
+}
 
 /** The workflow in the URL, if the caller may touch it. */
 function workflowOf(c: Context<AppEnv>): string {

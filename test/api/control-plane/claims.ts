@@ -178,6 +178,16 @@ export function claimBehaviours(cp: ControlPlane): void {
       expect(names(await cp.claim({ runner: 'r3' })).toSorted()).toEqual(['a@3', 'b@3']);
     });
 
+    test('beyond max_concurrency of a job, which counts its tasks', async () => {
+      const tasks = { a: { program: 'a' }, b: { program: 'b' }, c: { program: 'c', depends_on: ['a', 'b'] } };
+      await cp.register('w', JSON.stringify({ max_concurrency: 1, tasks }));
+      const first = await cp.claim();
+      expect(names(first)).toEqual(['a']);
+      expect(await cp.claim({ runner: 'r2' })).toEqual([]);
+      await cp.make(first[0]!);
+      expect(await cp.settle()).toEqual(['b', 'c']);
+    });
+
     test('of a stage before all of the stage it comes after is settled', async () => {
       await cp.register(
         'w',

@@ -207,6 +207,20 @@ export function resultBehaviours(cp: ControlPlane): void {
       expect(names(await cp.claim())).toEqual(['p@1', 'q@1']);
     });
 
+    test.each([
+      ['a stage', { stage_id: 'q' }, ['q@1', 'q@2']],
+      ['a stage of one entity', { stage_id: 'q', entity_id: '2' }, ['q@2']],
+      ['the whole workflow', {}, ['p@1', 'p@2', 'q@1', 'q@2']],
+    ])('retries what failed of %s', async (_what, body, expected) => {
+      await failAll();
+      expect(await cp.post('/api/pipeline/w/retry', body)).toEqual({
+        status: 'queued',
+        retried: expected.length,
+      });
+      expect(names(await cp.claim()).toSorted()).toEqual(expected);
+      expect(await cp.post('/api/pipeline/w/retry', body)).toEqual({ status: 'queued', retried: 0 });
+    });
+
     test('invalidates by entity, by stage, by both, and the whole workflow', async () => {
       await cp.register('w', playbook({ p: step('in/{x}', 'p/{x}'), q: step('in/{x}', 'q/{x}') }));
       await cp.see({ 'in/1': '1', 'in/2': '2' });
