@@ -31,8 +31,15 @@ const DEFINITIONS = [
   playbook(stages, { policy: { on_source_removed: 'clean' } }),
 ];
 
+/** Another workflow: behind the first one, or writing what the first one writes. */
+const OTHERS = [
+  playbook({ d: step('b/{x}', 'd/{x}') }),
+  playbook({ e: step('raw/{x}', ['b/{x}', 'e/{x}']) }),
+];
+
 type Op =
   | { readonly op: 'register'; readonly definition: number }
+  | { readonly op: 'other'; readonly definition: number | null }
   | { readonly op: 'see'; readonly path: string; readonly content: string | null }
   | { readonly op: 'claim'; readonly runner: string; readonly limit: number }
   | { readonly op: 'make' | 'fail' | 'release' | 'forget'; readonly nth: number; readonly text: string }
@@ -44,6 +51,10 @@ type Op =
 
 const text = fc.constantFrom('x', 'y', 'z');
 const op: fc.Arbitrary<Op> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ op: fc.constant('other' as const), definition: fc.constantFrom(0, 1, null) }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -129,6 +140,12 @@ async function perform(each: Op, held: Held[]): Promise<void> {
     case 'register':
       await cp.register('w', DEFINITIONS[each.definition]!);
       return;
+    case 'other': {
+      const { definition } = each;
+      if (definition === null) await cp.request('DELETE', '/api/workflows/v');
+      else await cp.register('v', OTHERS[definition]!);
+      return;
+    }
     case 'see':
       await cp.see({ [each.path]: each.content });
       return;
