@@ -18,6 +18,8 @@ export interface AtomicWriteOptions {
   /** Wait until the bytes and the new name would survive a power cut. */
   readonly fsync?: boolean;
   readonly write?: (fd: number, bytes: string | Uint8Array) => void;
+  /** For a file with one writer at a time: what a crash leaves of one write is taken up by the next. */
+  readonly onlyWriter?: boolean;
 }
 
 export class WriteError extends Error {
@@ -45,7 +47,7 @@ export function writeFileAtomic(
   options: AtomicWriteOptions = {},
 ): void {
   const place = throughLinks(path);
-  const temp = siblingOf(place);
+  const temp = siblingOf(place, options.onlyWriter ? 'new' : randomBytes(8).toString('hex'));
   try {
     writeTemp(temp, bytes, { ...options, mode: modeOf(place) });
     renameSync(temp, place);
@@ -65,10 +67,10 @@ function throughLinks(path: string): string {
   }
 }
 
-function siblingOf(place: string): string {
+function siblingOf(place: string, token: string): string {
   // Cut by whole characters and far below 255 bytes, the longest name most file systems take.
   const name = Array.from(basename(place)).slice(0, 50).join('');
-  return join(dirname(place), `.sluice-${randomBytes(8).toString('hex')}.${name}`);
+  return join(dirname(place), `.sluice-${token}.${name}`);
 }
 
 function modeOf(place: string): number | undefined {
@@ -81,6 +83,7 @@ function writeTemp(
   bytes: string | Uint8Array,
   options: AtomicWriteOptions & { readonly mode: number | undefined },
 ): void {
+  if (options.onlyWriter) removeQuietly(temp);
   const fd = openSync(temp, 'wx');
   try {
     if (options.mode !== undefined) fchmodSync(fd, options.mode);

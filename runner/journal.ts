@@ -1,13 +1,15 @@
-// The process groups that a runner has started and not yet seen end, kept where the next owner finds them.
+// What a runner has begun and not yet seen end, kept where the next owner finds it: process groups, and outputs that
+// are being made beside their place.
 //
 //   boot ID                     what follows was written since this boot
 //   + GROUP START "WORK DIR"    about to start a command; START is ? where the system does not tell
 //   - GROUP                     it has ended, and nothing of it runs
+//   > ["PATH", …]               about to make these; once they are renamed or removed nothing is written
 //
 // Nothing is synced: after a power cut nothing runs either. A line cut short by a crash belongs to a command
 // that was not started, since each waits for its line.
 
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { bootId } from './platform.ts';
 
@@ -21,6 +23,8 @@ export interface Group {
 export interface Journal {
   started(group: Group): void;
   ended(id: number): void;
+  /** Hidden files that are of no use to anybody if we die; the function is to be called when they are gone. */
+  making(paths: readonly string[]): () => void;
   close(): void;
 }
 
@@ -33,7 +37,14 @@ export function openJournal(file: string): Journal {
   const fd = openSync(file, 'a', 0o600);
   const header = `boot ${bootId()}\n`;
   const running = new Set<number>();
+  let making = 0;
+  const hadNothing = fstatSync(fd).size <= header.length;
   let bytes = writeSync(fd, header);
+  const emptyIf = (isRoomy: boolean) => {
+    if (!isRoomy || running.size > 0 || making > 0) return;
+    ftruncateSync(fd);
+    bytes = writeSync(fd, header);
+  };
   return {
     started({ id, startTime, workDir }) {
       running.add(id);
@@ -42,11 +53,22 @@ export function openJournal(file: string): Journal {
     ended(id) {
       running.delete(id);
       bytes += writeSync(fd, `- ${id}\n`);
-      if (bytes < ROOMY_BYTES || running.size > 0) return;
-      ftruncateSync(fd);
-      bytes = writeSync(fd, header);
+      emptyIf(bytes >= ROOMY_BYTES);
     },
-    close: () => closeSync(fd),
+    making(paths) {
+      if (paths.length === 0) return () => {};
+      making += 1;
+      bytes += writeSync(fd, `> ${JSON.stringify(paths)}\n`);
+      return () => {
+        making -= 1;
+        emptyIf(bytes >= ROOMY_BYTES);
+      };
+    },
+    close() {
+      // What an earlier owner wrote is only for `endLeftovers` to remove.
+      emptyIf(hadNothing);
+      closeSync(fd);
+    },
   };
 }
 
@@ -62,6 +84,21 @@ export function unendedIn(file: string): readonly Group[] {
     else if (sign === '+' && isThisBoot) unended.set(Number(id), groupOf(id!, startTime!, workDir!));
   }
   return [...unended.values()];
+}
+
+/** Those that were begun, whether or not anything is left of them. */
+export function besideIn(file: string): readonly string[] {
+  return wholeLinesOf(file).flatMap((line) => (line.startsWith('> ') ? pathsOf(line.slice(2)) : []));
+}
+
+/** A disk that was full may have cut a line short, and the next then goes on in it. */
+function pathsOf(text: string): readonly string[] {
+  try {
+    const paths: unknown = JSON.parse(text);
+    return Array.isArray(paths) ? paths.filter((path) => typeof path === 'string') : [];
+  } catch {
+    return [];
+  }
 }
 
 const LINE = /^([+-]) (\d+)(?: (\d+|\?) (".*"))?$/;

@@ -1,8 +1,10 @@
-// Ends what a dead runner left running, and never anything else: a pid may by now be somebody else's.
+// Ends what a dead runner left running, and never anything else: a pid may by now be somebody else's. Removes what it
+// left half-made beside the places of its outputs.
 
-import { truncateSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
+import { basename } from 'node:path';
 import { unreachable } from '../schema/words.ts';
-import { type Group, unendedIn } from './journal.ts';
+import { besideIn, type Group, unendedIn } from './journal.ts';
 import { environmentOf, factsOf, runningIn } from './platform.ts';
 import { endGroup } from './process-group.ts';
 
@@ -15,8 +17,20 @@ export interface Leftover {
 /** For the owner of `.sluice/`, before it claims anything and before it opens the journal itself. */
 export async function endLeftovers(journal: string, graceMs = 0): Promise<readonly Leftover[]> {
   const found = await Promise.all(unendedIn(journal).map((group) => endLeftover(group, graceMs)));
-  if (found.length > 0) truncateSync(journal);
+  const beside = besideIn(journal);
+  for (const path of beside) removeHidden(path);
+  if (found.length > 0 || beside.length > 0) truncateSync(journal);
   return found;
+}
+
+/** Whatever the journal says, only a name of ours is removed. */
+function removeHidden(path: string): void {
+  if (!basename(path).startsWith('.sluice-')) return;
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // In a directory that is closed to us by now; it is hidden, and nobody reads it.
+  }
 }
 
 async function endLeftover(group: Group, graceMs: number): Promise<Leftover> {

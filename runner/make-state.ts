@@ -65,9 +65,13 @@ export async function makeStates(
   const isFanned = stage.fanOut !== null;
   const cwd = (stage.cwd ?? (isFanned ? 'work' : 'project')) === 'work' ? workDir : context.root;
   const attempt: Attempt = { states, token, workDir, cwd, outs, context, begun };
+  const settled = context.supervisor.making(
+    outs.filter(({ made }) => made === 'beside').map(({ writeTo }) => writeTo),
+  );
   const made = await act(attempt);
   if (made.kind !== 'made') discardOutputs(outs);
   else if (context.workflow.policy.cleanOnSuccess) removeWorkDir(workDir);
+  settled();
   return made;
 }
 

@@ -4,7 +4,7 @@
 // no longer matches its record and is made again.
 
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 export interface OutPlan {
@@ -60,19 +60,6 @@ export function discardOutputs(outs: readonly PreparedOut[]): void {
   }
 }
 
-/**
- * What crashed attempts at these outputs left beside them; only for whoever holds the leases now.
- * Reads each directory once, which before every attempt would be quadratic in the number of entities.
- */
-export function removeStrays(outs: readonly string[]): void {
-  const places = new Set(outs.map(throughLinks));
-  for (const directory of new Set([...places].map((place) => dirname(place)))) {
-    for (const entry of namesIn(directory)) {
-      if (isStray(entry, directory, places)) rmSync(join(directory, entry), { recursive: true, force: true });
-    }
-  }
-}
-
 /** `.sluice-TOKEN.NAME` */
 export function siblingOf(place: string, token: string): string {
   if (!/^[A-Za-z0-9_-]+$/.test(token)) throw new Error(`not usable in a file name: '${token}'`);
@@ -90,25 +77,6 @@ function fitted(name: string, bytes: number): string {
   const end = Array.from(name);
   while (Buffer.byteLength(end.join('')) > bytes - digest.length) end.shift();
   return digest + end.join('');
-}
-
-function isStray(entry: string, directory: string, places: ReadonlySet<string>): boolean {
-  const [, token, name] = /^\.sluice-([A-Za-z0-9_-]+)\.(.+)$/s.exec(entry) ?? [];
-  if (token === undefined || name === undefined) return false;
-  if (places.has(join(directory, name))) return true;
-  return (
-    Buffer.byteLength(entry) > 200 &&
-    [...places].some((place) => siblingOf(place, token) === join(directory, entry))
-  );
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function throughLinks(path: string): string {

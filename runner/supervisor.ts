@@ -9,6 +9,8 @@ import { startWatchdog, type Watchdog } from './watchdog.ts';
 export interface Supervisor {
   /** null if no shell could be had to start it. What is aborted before its shell is there is not launched. */
   start(launch: string, workDir: string, signal?: AbortSignal): Promise<Running | null>;
+  /** Notes what is about to be made beside its place; the answer is to be called when nothing of it is left. */
+  making(paths: readonly string[]): () => void;
   /** For when nothing runs any more. */
   close(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function createSupervisor(journal: Journal, shells: Shells = findShells()
       const finish = (graceMs: number) => finishCommand({ slot, group, graceMs, idle, watchdog, journal });
       return { group, ended, finish };
     },
+    making: (paths) => journal.making(paths),
     async close() {
       await Promise.all(idle.splice(0).map((slot) => slot.close()));
       await watchdog.close();

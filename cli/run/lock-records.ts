@@ -74,7 +74,7 @@ export class LockRecords {
       timings: this.#workflow.policy.lockTimings,
     });
     if (text === this.#text) return;
-    writeFileAtomic(this.#path, text);
+    writeFileAtomic(this.#path, text, { onlyWriter: true });
     this.#text = text;
   }
 

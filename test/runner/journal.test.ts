@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openJournal, unendedIn } from '../../runner/journal.ts';
@@ -60,4 +60,31 @@ test('stays small however many commands were run', () => {
 
 test('without a journal there are no leftovers', async () => {
   expect(await endLeftovers(file())).toEqual([]);
+});
+
+test('what a dead runner left half-made beside its place is removed, and nothing else that a journal names', async () => {
+  const folder = temporaryFolder({
+    '.sluice-t1.a.txt': '',
+    '.sluice-t2.b/in': '',
+    '.sluice-t3.c': '',
+    'a.txt': '',
+    'mine.txt': '',
+  });
+  const path = join(folder, 'journal');
+  const journal = openJournal(path);
+  const at = (name: string) => join(folder, name);
+  journal.making([at('.sluice-t1.a.txt'), at('.sluice-t2.b')]);
+  journal.making([at('.sluice-t9.renamed'), at('mine.txt')]);
+  journal.close();
+  expect(await endLeftovers(path)).toEqual([]);
+  expect(readdirSync(folder).sort()).toEqual(['.sluice-t3.c', 'a.txt', 'journal', 'mine.txt']);
+  expect(readFileSync(path, 'utf8')).toBe('');
+});
+
+test('a runner that ends in good order leaves nothing to be looked through', () => {
+  const path = file();
+  const journal = openJournal(path);
+  journal.making(['/o/.sluice-t1.a'])();
+  journal.close();
+  expect(readFileSync(path, 'utf8')).toMatch(/^boot .*\n$/);
 });

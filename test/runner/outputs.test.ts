@@ -2,13 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  discardOutputs,
-  placeOutputs,
-  prepareOutputs,
-  removeStrays,
-  siblingOf,
-} from '../../runner/outputs.ts';
+import { discardOutputs, placeOutputs, prepareOutputs, siblingOf } from '../../runner/outputs.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 
 const yes = () => Promise.resolve(true);
@@ -92,19 +86,4 @@ test('siblings fit any file system, keep the extension and differ where names di
 
 test('a token that could leave the directory is refused', () => {
   expect(() => siblingOf('/d/a', '../x')).toThrow("not usable in a file name: '../x'");
-});
-
-test('strays of crashed attempts are removed, and nothing that only looks like one', () => {
-  const long = `${'n'.repeat(240)}.txt`;
-  const folder = temporaryFolder({
-    '.sluice-t1.a.txt': '',
-    '.sluice-t2.a.txt/in': '',
-    '.sluice-t1.b.txt': '',
-    '.sluice-t1.xa.txt': '',
-    '.sluice': '',
-    'a.txt': '',
-    [basename(siblingOf(`/${long}`, 't1'))]: '',
-  });
-  removeStrays([join(folder, 'a.txt'), join(folder, long), join(folder, 'no/such/dir')]);
-  expect(readdirSync(folder).sort()).toEqual(['.sluice', '.sluice-t1.b.txt', '.sluice-t1.xa.txt', 'a.txt']);
 });
