@@ -73,7 +73,41 @@ describe.each(Object.entries(EXPECTED))('%s', (name, { ran, ranAgain = 0, output
     for (const command of commandsIn(page)) {
       expect(await shell(command, { cwd: place.root, env })).toContain(`${name}: ${ran} run, 0 cached`);
       for (const [file, content] of Object.entries(outputs)) {
-        const copied = { recursive: true, filter: (path: string) => !MADE.some((made) => made.test(path)) };
+        const made = readFileSync(join(place.example, file), 'utf8');
+        if (typeof content === 'string') expect(made).toBe(content);
+        else expect(made).toMatch(content);
+      }
+      const again = await shell(command, { cwd: place.root, env });
+      expect(again).toContain(`${name}: ${ranAgain} run, ${ran - ranAgain} cached`);
+      if (ranAgain === 0) expect(again).not.toContain('✓');
+    }
+  });
+});
+
+test('news: what is worth little is not announced, and nobody is told twice', async () => {
+  const { root, example } = copyOf('news');
+  const env = { NEWS_PORT: String(await freePort()) };
+  const [command] = commandsIn(readFileSync(join(example, 'README.md'), 'utf8'));
+  const heard = (said: string) => said.match(/^#news {2}.*$/gm)?.sort() ?? [];
+  const announced = ['#news  High water at the "old" mill', '#news  The river is back in its bed'];
+  expect(heard(await shell(command!, { cwd: root, env }))).toEqual(announced);
+  expect(existsSync(join(example, 'data/notifications/mills/202.json'))).toBe(false);
+  expect(heard(await shell(command!, { cwd: root, env }))).toEqual([]);
+});
+
+const MADE = [
+  /\/(\.sluice|summaries|blogs|titles|digests|audio|transcripts|scores|notifications|counts)$/,
+  /\/states\/[bc]$/,
+  /\/(index\.txt|report\.txt)$|\.(lock\.yaml|events\.jsonl|tar\.gz)$/,
+];
+
+/** A checkout's root with the program and this example in it, as the page expects, without what runs left behind. */
+function copyOf(name: string): { readonly root: string; readonly example: string } {
+  const failure = inject('buildFailure');
+  if (failure !== '') throw new Error(`the program could not be built:\n${failure}`);
+  const root = temporaryFolder();
+  const example = join(root, 'examples', name);
+  const copied = { recursive: true, filter: (path: string) => !MADE.some((made) => made.test(path)) };
   cpSync(join(ROOT, 'examples', name), example, copied);
   symlinkSync(join(ROOT, 'bin'), join(root, 'bin'));
   return { root, example };
