@@ -7,6 +7,7 @@
 import { rmSync, statfsSync } from 'node:fs';
 import type { PathHasher } from '../host/path-hash.ts';
 import { type HashBytes, hashValue } from '../schema/blake3.ts';
+import { fanOutOutput } from '../schema/discovery/fan-out.ts';
 import type { Key, PathHash, Preimage } from '../schema/key.ts';
 import { explain, type Reason } from '../schema/reason.ts';
 import { judge, type StateRecord } from '../schema/verdict.ts';
@@ -14,6 +15,7 @@ import type { Claimed, CompleteItem, FailItem, Observation } from '../schema/wir
 import type { Blake3, EntityId, Json, StageId } from '../schema/words.ts';
 import { lookAtState, type StateLook } from './look-at-state.ts';
 import { type Made, type MakeContext, makeStates } from './make-state.ts';
+import type { ManifestLine, Manifests } from './manifest.ts';
 import { type FilesContext, type StateFiles, stateFiles } from './state-files.ts';
 
 export interface PerformContext extends Omit<MakeContext, 'isMine' | 'signal'>, FilesContext {
@@ -24,6 +26,8 @@ export interface PerformContext extends Omit<MakeContext, 'isMine' | 'signal'>, 
   /** Whether there was a lock file when the run began: without one everything is a first run. */
   readonly hasLockFile: boolean;
   readonly recipe: (hash: string) => Promise<RecordedRecipe | null>;
+  /** What the directories of fan-outs say of themselves. */
+  readonly manifests: Manifests;
   /** Which stage made the file at an absolute path anew in this run. */
   readonly remadeBy: (path: string) => StageId | undefined;
   /** A command is about to be started. */
@@ -100,7 +104,8 @@ async function begin(item: Claimed, files: StateFiles, context: PerformContext):
   const forced = asked.some(({ reason }) => reason === 'forced' || reason === 'invalidated');
   if (look.kind === 'missing' && !(stage.frozen && !forced)) return done(gone({ item, files }, look.paths));
   const seen = look.kind === 'seen' ? look : null;
-  const records = seen === null ? [] : await recordsOf(item, files, { look: seen, context });
+  const known = seen === null ? [] : await recordsOf(item, files, { look: seen, context });
+  const records = known.length > 0 ? known : recordsInManifest(files, context);
   const outs = await hashOuts(files, context);
   const verdict = judge({
     current: seen === null ? null : { key: seen.key, preimage: seen.preimage },
@@ -172,6 +177,38 @@ async function recordsOf(item: Claimed, files: StateFiles, { look, context }: Se
   );
 }
 
+/** For when the database is gone: the directory still tells what was made under which key. */
+function recordsInManifest(files: StateFiles, { manifests }: PerformContext): StateRecord[] {
+  const directory = fanOutDirectory(files);
+  const line = directory === null ? undefined : manifests.find(directory, files.inputs[0]!.name);
+  if (line === undefined || line.output !== files.outs[0]!.name) return [];
+  const outs = [{ path: line.output, hash: line.output_hash }];
+  return [{ cacheKey: line.cache_key, preimage: null, outs, skipped: false }];
+}
+
+function noteInManifest(
+  files: StateFiles,
+  { key, consumed }: Seen['look'],
+  outs: readonly HashedOut[],
+  { manifests }: PerformContext,
+): void {
+  const directory = fanOutDirectory(files);
+  const [input] = files.inputs;
+  const input_hash = consumed.find(({ path }) => path === input?.paths[0])?.hash;
+  if (directory === null || input_hash === undefined) return;
+  const line: ManifestLine = {
+    ...{ input: input!.name, output: outs[0]!.name, input_hash, output_hash: outs[0]!.hash },
+    ...{ cache_key: key.cacheKey, completed_at: new Date().toISOString() },
+  };
+  manifests.add(directory, line);
+}
+
+/** Null for what is no fan-out, or has outs that a line would not speak of. */
+function fanOutDirectory({ stage, entity, outs }: StateFiles): string | null {
+  if (stage.fanOut === null || outs.length !== 1 || outs[0]!.remote !== null) return null;
+  return outs[0]!.path.slice(0, -fanOutOutput(stage, entity).length);
+}
+
 /** Only the command's hash is kept, not its text: where that is equal, the text was the present one. */
 export function preimageOf(
   recipe: RecordedRecipe,
@@ -234,6 +271,7 @@ async function conclude(
         outs,
         records.find(({ cacheKey }) => cacheKey === look.key.cacheKey),
       );
+      noteInManifest(files, look, outs, context);
       const observations = await changedMeanwhile(look, context);
       const { seconds } = made;
       return { ...completePost({ ...about, outs, outcome: 'made', warnings, seconds }), observations };

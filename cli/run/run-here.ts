@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answerOf, type Client } from '../../host/client.ts';
 import { type Capacity, neverFits } from '../../runner/capacity.ts';
 import { lookAtState } from '../../runner/look-at-state.ts';
+import { Manifests } from '../../runner/manifest.ts';
 import { resolveHost } from '../../runner/nodes/send-http.ts';
 import {
   type Performed,
@@ -192,6 +193,7 @@ class Run {
       starting: (item: { stage: string; entity: string }, reasons: readonly string[]) =>
         this.#log.append({
           ...{ ts: now(), event: 'stage_started' as const, ...stateOf(item), target: TARGET },
+      manifests: new Manifests(),
           ...{ cache_miss_reason: reasons.join('; '), purified: false },
         }),
       isMine: (tokens: readonly number[]) => pool.isMine(tokens),
