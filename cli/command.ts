@@ -67,6 +67,14 @@ export interface Io {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly color: boolean;
+  /** Stderr, if it is one: where progress may be painted. */
+  readonly terminal?: Terminal;
+}
+
+/** Asked anew for every frame, because windows are resized. */
+export interface Terminal extends Sink {
+  readonly columns: number;
+  readonly rows: number;
 }
 
 export interface Sink {

@@ -13,6 +13,7 @@ import type { Workflow } from '../schema/workflow.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, text } from './command.ts';
 import { loadFile } from './load-file.ts';
 import { readOverrides } from './overrides.ts';
+import { progressTerminal, TerminalProgress } from './render/live-progress.ts';
 import { renderRun, renderState, renderWarning } from './render/run.ts';
 import { runHere } from './run/run-here.ts';
 
@@ -25,18 +26,25 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')));
   const project = projectRootOf(dirname(loaded.path));
   const owner = await own(join(project, '.sluice', 'owner.db'), loaded.workflow, io);
+  const json = flag(values, 'json');
+  const terminal = progressTerminal(io, { json });
+  const progress = terminal === null ? null : new TerminalProgress(terminal, io.color);
+  const tell = (text: string) => void (progress === null ? io.stderr.write(text) : progress.print(text));
   try {
     const all = flag(values, 'all');
     const outcome = await runHere({
       ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
-      report: (result) => void io.stderr.write(renderState(result, io)),
-      warn: (warning) => void io.stderr.write(renderWarning(warning, io)),
+      report: (result) => tell(renderState(result, io)),
+      warn: (warning) => tell(renderWarning(warning, io)),
+      progress,
     });
+    progress?.close();
     const { workflow } = loaded;
-    io.stdout.write(renderRun({ workflow, ...outcome }, io, { json: flag(values, 'json'), all }));
+    io.stdout.write(renderRun({ workflow, ...outcome }, io, { json, all }));
     const isGood = outcome.results.every(({ status }) => status === 'completed' || status === 'cached');
     return isGood ? EXIT.done : EXIT.failed;
   } finally {
+    progress?.close();
     owner.release();
   }
 }

@@ -1,6 +1,6 @@
 // The one place that knows the process's own streams: who is looking, in how many columns, with colours or not.
 
-import type { Io } from '../command.ts';
+import type { Io, Terminal } from '../command.ts';
 
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
@@ -13,6 +13,20 @@ export function processIo(): Io {
     columns: stdout.columns ?? 80,
     // Both streams, because one answer serves both: a log file made by `2>log` must stay free of escapes.
     color: wantsColor(env, stdout.isTTY === true && stderr.isTTY === true),
+    ...(stderr.isTTY ? { terminal: terminalAt(stderr) } : {}),
+  };
+}
+
+/** A serial line or a pipe made to look like a terminal has 0 columns. */
+function terminalAt(stream: NodeJS.WriteStream): Terminal {
+  return {
+    write: (text) => stream.write(text),
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
   };
 }
 

@@ -30,6 +30,8 @@ import { CliError, EXIT, type Io } from '../command.ts';
 import { inProcess, openOrExplain } from '../control-plane.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
+import type { LiveProgress } from '../render/live-progress.ts';
+import type { Ended } from '../render/progress.ts';
 import { Ask } from './ask.ts';
 import { EventLog } from './event-log.ts';
 import { entryFromRecord, entryOf } from './lock-entries.ts';
@@ -62,6 +64,8 @@ export interface RunRequest {
   readonly io: Io;
   readonly report: (result: StateResult) => void;
   readonly warn: (warning: string) => void;
+  /** Null where nobody looks. */
+  readonly progress: Pick<LiveProgress, 'begun' | 'started' | 'ended'> | null;
 }
 
 export interface RunOutcome {
@@ -190,15 +194,18 @@ class Run {
       hasLockFile: lock.existed,
       recipe: (hash: string) => this.#recipe(hash),
       remadeBy: (path: string) => this.#remade.get(path),
-      starting: (item: { stage: string; entity: string }, reasons: readonly string[]) =>
+      starting: (item: { stage: string; entity: string }, reasons: readonly string[]) => {
+        this.#request.progress?.started(item.stage, item.entity);
         this.#log.append({
           ...{ ts: now(), event: 'stage_started' as const, ...stateOf(item), target: TARGET },
       manifests: new Manifests(),
           ...{ cache_miss_reason: reasons.join('; '), purified: false },
-        }),
+        });
+      },
       isMine: (tokens: readonly number[]) => pool.isMine(tokens),
     };
     mkdirSync(own, { recursive: true });
+    await this.#showProgress(stages);
     const pool: WorkPool = new WorkPool({
       ...{ client, runner: RUNNER, targets: [TARGET], capacity, workflow: workflow.name, stages, run: id },
       stageOf: ({ stage }) => this.#stages.get(stage)!,
@@ -228,6 +235,20 @@ class Run {
     }
   }
 
+  async #showProgress(stages: readonly string[]): Promise<void> {
+    const { progress } = this.#request;
+    if (progress === null) return;
+    const { stages: counts } = await this.#ask.status();
+    progress.begun(
+      stages.flatMap((stage) => {
+        const count = counts[stage];
+        if (count === undefined || this.#stages.get(stage)?.kind === 'source') return [];
+        const due = count.stale + count.failed + count.processing;
+        return [{ stage, total: due + count.fresh + count.edited + count.skipped, due }];
+      }),
+    );
+  }
+
   /** A recipe goes along once, then by its hash. */
   #withRecipes(performed: readonly Performed[]): readonly Performed[] {
     return performed.map((each) => {
@@ -251,6 +272,7 @@ class Run {
 
   #posted(performed: Performed, { result, retryAt }: Answer): void {
     const { item, post, seconds, reasons, warnings } = performed;
+    this.#request.progress?.ended(item.stage, item.entity, howEnded(post.kind, result));
     const stage = this.#stages.get(item.stage)!;
     for (const warning of warnings) this.#request.warn(warning);
     if (post.kind === 'release') return;
@@ -484,6 +506,12 @@ function editedNames(stage: Stage, entity: string): string {
 
 function stateOf({ stage, entity }: { readonly stage: string; readonly entity: string }) {
   return entity === '' ? { stage } : { stage, entity };
+}
+
+function howEnded(kind: Performed['post']['kind'], result: string): Ended {
+  if (kind === 'release' || result === 'lost') return 'released';
+  if (kind === 'complete') return 'settled';
+  return result === 'retry' ? 'again' : 'failed';
 }
 
 function keyOf({ stage, entity }: { readonly stage: string; readonly entity: string }): string {
