@@ -1,21 +1,49 @@
 // The files below a directory that a fan-out's glob picks.
 
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import picomatch from 'picomatch';
+import { DISK, type Disk, whyUnreadable } from '../host/disk.ts';
 import { type IgnoreRule, isHidden } from '../host/ignore.ts';
+import { type Listing, listDirectory, NOT_UTF8 } from '../host/path-bytes.ts';
+import type { ScanProblem } from './scan.ts';
 
-export function globFiles(directory: string, glob: string, ignore: IgnoreRule): string[] {
-  const picks = picomatch(glob, { dot: false }) as (relative: string) => boolean;
-  const found: string[] = [];
+export interface Globbed {
+  readonly files: readonly string[];
+  readonly problems: readonly ScanProblem[];
+}
+
+export function globFiles(directory: string, glob: string, ignore: IgnoreRule): Globbed {
+  const picks = picomatch(glob, { dot: false, flags: 's' }) as (relative: string) => boolean;
+  const files: string[] = [];
+  const problems: ScanProblem[] = [];
   const ahead = [''];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
-    for (const entry of readdirSync(join(directory, at), { withFileTypes: true })) {
+    const folder = at === '' ? directory : join(directory, at);
+    const listing = listed(DISK, folder);
+    if ('reason' in listing) {
+      problems.push({ path: folder, ...listing });
+      continue;
+    }
+    for (const { lossy, shown } of listing.unusable) {
+      if (!ignore.ignores(lossy) && !isHidden(lossy) && picks(at === '' ? lossy : `${at}/${lossy}`))
+        problems.push({ path: `${folder}/${shown}`, reason: NOT_UTF8 });
+    }
+    for (const entry of listing.entries) {
       if (ignore.ignores(entry.name) || isHidden(entry.name)) continue;
       const relative = at === '' ? entry.name : `${at}/${entry.name}`;
       if (entry.isDirectory()) ahead.push(relative);
-      else if (picks(relative)) found.push(join(directory, relative));
+      else if (picks(relative)) files.push(join(directory, relative));
     }
   }
-  return found.sort();
+  return { files: files.sort(), problems };
+}
+
+function listed(disk: Disk, folder: string): Listing | { readonly reason: string } {
+  try {
+    return listDirectory(disk, folder);
+  } catch (error) {
+    // Gone since its parent was listed: then it has nothing to tell.
+    const reason = whyUnreadable(error);
+    return reason === null ? { entries: [], unusable: [] } : { reason };
+  }
 }

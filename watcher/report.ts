@@ -45,7 +45,11 @@ export async function reportAll(patterns: readonly LookedFor[], context: ReportC
   const seen = new Map<string, Observation>();
   for (const { path, stamp, matches } of found) {
     const globs = matches.flatMap(({ pattern }) => places[pattern]!.glob ?? []);
-    for (const glob of globs) for (const file of globFiles(path, glob, ignore)) await look(file);
+    for (const glob of globs) {
+      const globbed = globFiles(path, glob, ignore);
+      trouble.push(...globbed.problems);
+      for (const file of globbed.files) await look(file);
+    }
     // The directory of a fan-out matters only by its files.
     if (globs.length < matches.length) await look(path, stamp);
   }

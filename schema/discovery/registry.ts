@@ -148,7 +148,9 @@ function readersOf(placed: PlacedStage): { readonly target: TargetName; readonly
 }
 
 function globOf(glob: string | null): (relative: string) => boolean {
-  return glob === null ? () => true : (picomatch(glob, { dot: false }) as (relative: string) => boolean);
+  return glob === null
+    ? () => true
+    : (picomatch(glob, { dot: false, flags: 's' }) as (relative: string) => boolean);
 }
 
 function matcherOn<T>(matchers: Map<TargetName, PathMatcher<T>>, target: TargetName): PathMatcher<T> {
