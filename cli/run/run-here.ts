@@ -192,13 +192,13 @@ class Run {
       http: { resolve: resolveHost, refuse: null },
       workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
       hasLockFile: lock.existed,
+      manifests: new Manifests(),
       recipe: (hash: string) => this.#recipe(hash),
       remadeBy: (path: string) => this.#remade.get(path),
       starting: (item: { stage: string; entity: string }, reasons: readonly string[]) => {
         this.#request.progress?.started(item.stage, item.entity);
         this.#log.append({
           ...{ ts: now(), event: 'stage_started' as const, ...stateOf(item), target: TARGET },
-      manifests: new Manifests(),
           ...{ cache_miss_reason: reasons.join('; '), purified: false },
         });
       },
