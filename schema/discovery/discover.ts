@@ -169,7 +169,6 @@ class Search implements Discovery {
         const path = filled(pattern, bindings);
         const member = pattern.directory && this.#isMadeInside({ target, pattern });
         this.#input(placed, entity, { target, path, member, driver: placed.stage.driver === index });
-        this.#madeWithin(target, path);
       } else if (placed.stage.driver !== index && placed.stage.variables.length > 0) {
         this.lookups.push({ stage: placed.id, entity, target, ...globFor(pattern, bindings) });
       }
@@ -197,14 +196,6 @@ class Search implements Discovery {
       ({ stage, outs }) =>
         stage.kind !== 'source' && outs.some((out) => out.target === target && isBelow(out.pattern, pattern)),
     );
-  }
-
-  /** A file inside a directory that some state makes as a whole is made by that state. */
-  #madeWithin(target: TargetName, path: string): void {
-    for (const { value: maker, bindings } of this.#registry.directoryMakers.get(target)?.around(path) ?? []) {
-      if (bindsAll(maker, bindings) && maker.stage.fanOut === null)
-        this.outs.push({ stage: maker.id, entity: entityOf(maker.stage, bindings), target, path });
-    }
   }
 }
 

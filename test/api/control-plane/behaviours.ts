@@ -6,6 +6,7 @@ import type { Shape } from '../../rig/control-plane-shapes.ts';
 import { badInputBehaviours } from './bad-input.ts';
 import { changeBehaviours } from './changes.ts';
 import { claimBehaviours } from './claims.ts';
+import { collectionBehaviours } from './collections.ts';
 import { concurrencyBehaviours } from './concurrency.ts';
 import { httpBehaviours } from './http.ts';
 import { leaseBehaviours } from './leases.ts';
@@ -22,6 +23,7 @@ const SUBJECTS = {
   observations: observationBehaviours,
   changes: changeBehaviours,
   claims: claimBehaviours,
+  collections: collectionBehaviours,
   leases: leaseBehaviours,
   results: resultBehaviours,
   runs: runBehaviours,

@@ -117,6 +117,42 @@ export function claimBehaviours(cp: ControlPlane): void {
       expect(names(await cp.claim())).toEqual(['a@1']);
     });
 
+    test('that reads a file inside a directory whose maker is stale; and a new file there is no edit', async () => {
+      await cp.register('w', playbook({ a: step('raw/{x}', 'a/{x}/'), in: step(['a/1/part', 'cfg'], 'in') }));
+      await cp.see({ 'raw/1': 'x', cfg: 'c' });
+      await cp.settle();
+      await cp.see({ 'a/1/part': 'p' });
+      expect(await cp.settle()).toEqual(['in']);
+      await cp.see({ 'raw/1': 'y', cfg: 'd' });
+      const items = await cp.claim();
+      expect(names(items)).toEqual(['a@1']);
+      await cp.make(items[0]!);
+      await cp.see({ 'a/1/part': 'q' });
+      expect(await cp.words()).toEqual({ 'a@1': 'fresh', in: 'stale' });
+    });
+
+    test('of a fan-out over a directory whose maker is stale', async () => {
+      const fan = { parallel: { strategy: 'per_file' } };
+      await cp.register(
+        'w',
+        playbook({ split: step('raw', 'chunks/'), each: step(['chunks/', 'cfg'], 'out/', fan) }),
+      );
+      await cp.see({ raw: 'x', cfg: 'c' });
+      await cp.settle();
+      await cp.see({ 'chunks/1': '1', 'chunks/2': '2' });
+      expect(await cp.settle()).toEqual(['each@1', 'each@2']);
+      await cp.see({ raw: 'y', cfg: 'd' });
+      expect(names(await cp.claim())).toEqual(['split']);
+    });
+
+    test('later than it could be: one fan-out behind another goes on file by file', async () => {
+      const fan = { parallel: { strategy: 'per_file' } };
+      await cp.register('w', playbook({ one: step('in/', 'mid/', fan), two: step('mid/', 'out/', fan) }));
+      await cp.see({ 'in/1': '1', 'in/2': '2' });
+      await cp.make(await cp.claimOne());
+      expect(names(await cp.claim())).toEqual(['two@1', 'one@2']);
+    });
+
     test('that waits for its retry time', async () => {
       await cp.register(
         'w',
@@ -205,61 +241,6 @@ export function claimBehaviours(cp: ControlPlane): void {
       });
       await cp.make(items[1]!);
       expect(names(await cp.claim())).toEqual(['report']);
-    });
-  });
-
-  describe('a collection', () => {
-    const collecting = (collect: object) =>
-      playbook({
-        part: step('raw/{d}/{x}', 'parts/{d}/{x}', { retry: { limit: 0, policy: 'never' } }),
-        whole: step('parts/{d}/{x}', 'wholes/{d}', { collect }),
-      });
-
-    test('waits for all of its members', async () => {
-      await cp.register('w', collecting({}));
-      await cp.see({ 'raw/d/1': '1', 'raw/d/2': '2' });
-      const items = await cp.claim();
-      expect(names(items)).toEqual(['part@d/1', 'part@d/2']);
-      await cp.make(items[0]!);
-      expect(await cp.claim()).toEqual([]);
-      await cp.make(items[1]!);
-      expect(names(await cp.claim())).toEqual(['whole@d']);
-    });
-
-    test('with max_wait waits that long, then takes what there is', async () => {
-      await cp.register('w', collecting({ max_wait: '5m' }));
-      await cp.see({ 'raw/d/1': '1', 'raw/d/2': '2' });
-      const items = await cp.claim();
-      await cp.make(items[0]!);
-      expect(await cp.claim()).toEqual([]);
-      await cp.passTime(299_000);
-      await cp.heartbeat([items[1]!]);
-      expect(names(await cp.claim())).not.toContain('whole@d');
-      await cp.passTime(2_000);
-      expect(names(await cp.claim())).toEqual(['whole@d']);
-    });
-
-    test('with a failed member is blocked', async () => {
-      await cp.register('w', collecting({}));
-      await cp.see({ 'raw/d/1': '1', 'raw/d/2': '2' });
-      const items = await cp.claim();
-      await cp.make(items[0]!);
-      expect(await cp.fail(items[1]!)).toMatchObject({ result: 'exhausted' });
-      expect(await cp.claim()).toEqual([]);
-      expect(await cp.why('whole', 'd')).toMatchObject({ word: 'blocked', blocked_by: [{ entity: 'd/2' }] });
-    });
-
-    test('with on_failed: omit goes on without it', async () => {
-      await cp.register('w', collecting({ on_failed: 'omit' }));
-      await cp.see({ 'raw/d/1': '1', 'raw/d/2': '2' });
-      const items = await cp.claim();
-      await cp.make(items[0]!);
-      expect(await cp.claim()).toEqual([]);
-      await cp.fail(items[1]!);
-      const whole = await cp.claimOne();
-      expect(names([whole])).toEqual(['whole@d']);
-      expect(await cp.make(whole)).toBe('fresh');
-      expect(await cp.claim()).toEqual([]);
     });
   });
 }
