@@ -42,11 +42,33 @@ export const COMMANDS: readonly Command[] = [
         type: 'boolean',
         summary: 'Make everything, fresh or not; with --stage, it and its downstream',
       },
+      'dry-run': { type: 'boolean', summary: 'Only show what would be made and why' },
       jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
       all: { type: 'boolean', summary: 'With --json: list cached states too' },
       json: JSON_OPTION,
     },
     load: () => import('./run.ts'),
+  },
+  {
+    name: 'status',
+    summary: 'Tell how every stage stands, and what is not settled and why',
+    positionals: [{ name: 'FILE|NAME', required: false }],
+    options: {
+      stage: { type: 'string', value: 'S', summary: 'Only this stage, or this state of it' },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('./status.ts'),
+  },
+  {
+    name: 'why',
+    summary: 'Tell why a state is as it is, down to the file or param that changed',
+    positionals: [
+      { name: 'FILE|NAME', required: true },
+      { name: 'STAGE[@ENTITY]', required: true },
+    ],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('./why.ts'),
   },
   {
     name: 'validate',

@@ -21,12 +21,13 @@ export interface Reached {
   close(): Promise<void>;
 }
 
-export async function reach(values: Values, io: Io): Promise<Reached> {
+/** `from` is where the project is looked for, upwards. */
+export async function reach(values: Values, io: Io, from = io.cwd): Promise<Reached> {
   const api = text(values, 'api');
   if (api !== undefined) return { client: overNetwork(api, readToken(values, io)), close: async () => {} };
   const db = text(values, 'db');
   if (db !== undefined) return inProcess(await openOrExplain(db, io), io);
-  const own = join(projectRootOf(io.cwd), '.sluice');
+  const own = join(projectRootOf(from), '.sluice');
   const owner = takeOwnership(join(own, 'owner.db'));
   if (owner === null) return { client: toOwner(own), close: async () => {} };
   const reached = inProcess(await openOrExplain(join(own, 'state.db'), io), io);

@@ -6,10 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Ownership, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import type { Capacity } from '../runner/capacity.ts';
-import { shown, suggest } from '../schema/diagnostic.ts';
+import { shown } from '../schema/diagnostic.ts';
 import { missingFeatures } from '../schema/features.ts';
 import { LOCAL } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
+import { askedState } from './asked-state.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, text } from './command.ts';
 import { loadFile } from './load-file.ts';
 import { readOverrides } from './overrides.ts';
@@ -24,6 +25,11 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   refuseMissing(loaded.workflow, file);
   const stage = stageAsked(loaded.workflow, text(values, 'stage'));
   const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')));
+  if (flag(values, 'dry-run')) {
+    const { dryRun } = await import('./dry-run.ts');
+    const force = flag(values, 'force');
+    return dryRun({ loaded, set: set ?? {}, stage, force, json: flag(values, 'json'), io });
+  }
   const project = projectRootOf(dirname(loaded.path));
   const owner = await own(join(project, '.sluice', 'owner.db'), loaded.workflow, io);
   const json = flag(values, 'json');
@@ -80,15 +86,15 @@ function refuseMissing(workflow: Workflow, file: string): void {
   });
 }
 
-function stageAsked({ stages }: Workflow, asked: string | undefined): string | undefined {
-  if (asked === undefined || stages.some(({ id }) => id === asked)) return asked;
+/** A run's scope is made of whole stages. */
+function stageAsked({ stages }: Workflow, written: string | undefined): string | undefined {
+  if (written === undefined) return undefined;
+  const { stage, entity } = askedState(written, stages);
+  if (entity === null) return stage.id;
   throw new CliError({
-    code: 'unknown-stage',
-    message: `there is no stage '${shown(asked)}'`,
-    hint: suggest(
-      asked,
-      stages.map(({ id }) => id as string),
-    ),
+    code: 'one-state',
+    message: `--stage ${shown(written)} names one state, and a run makes whole stages`,
+    hint: `write --stage '${shown(stage.id)}': what is fresh in it is not made again`,
   });
 }
 
