@@ -78,7 +78,8 @@ function print(io: Io, text: string): ExitCode {
   return EXIT.done;
 }
 
-function reportFailure(error: unknown, io: Io): ExitCode {
+function reportFailure(thrown: unknown, io: Io): ExitCode {
+  const error = ofTheDisk(thrown) ?? thrown;
   const title = paint(io, 'red', 'sluice:');
   if (error instanceof CliError) {
     const hint = error.hint === undefined ? '' : `  ${paint(io, 'cyan', '→')} ${error.hint}\n`;
@@ -89,6 +90,20 @@ function reportFailure(error: unknown, io: Io): ExitCode {
     `${title} ${inspect(error)}\nThis is a bug in sluice; please report it with the lines above.\n`,
   );
   return EXIT.bug;
+}
+
+/** A disk that is full or closed to us is nobody's bug. */
+function ofTheDisk(error: unknown): CliError | null {
+  if (!(error instanceof Error) || error instanceof CliError) return null;
+  const { code = '', hint } = error as NodeJS.ErrnoException & { hint?: string };
+  if (code === 'cannot-write') return new CliError({ code, message: error.message, hint, cause: error });
+  if (!/^(ENOSPC|EDQUOT|SQLITE_FULL|database-full)$/.test(code)) return null;
+  return new CliError({
+    code: 'disk-full',
+    message: `the disk is full: ${error.message}`,
+    hint: hint ?? 'free some space on that file system and run again; what is done is kept',
+    cause: error,
+  });
 }
 
 function lostOutput(cause: NodeJS.ErrnoException): CliError {

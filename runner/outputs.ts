@@ -19,6 +19,8 @@ export interface PreparedOut extends OutPlan {
   readonly writeTo: string;
   /** What `writeTo` is renamed to: `path`, or the file that a link there points to. */
   readonly place: string;
+  /** Of a file that stands where an output is made in place: tells whether an attempt has touched it. */
+  readonly before: string | null;
 }
 
 export type Placement =
@@ -32,9 +34,10 @@ export type Placement =
 export function prepareOutputs(plans: readonly OutPlan[], token: string): readonly PreparedOut[] {
   return plans.map((plan) => {
     mkdirSync(dirname(plan.path), { recursive: true });
-    if (plan.made === 'in-place') return { ...plan, writeTo: plan.path, place: plan.path };
+    if (plan.made === 'in-place')
+      return { ...plan, writeTo: plan.path, place: plan.path, before: stampOf(plan.path) };
     const place = throughLinks(plan.path);
-    return { ...plan, place, writeTo: siblingOf(place, token) };
+    return { ...plan, place, writeTo: siblingOf(place, token), before: null };
   });
 }
 
@@ -53,11 +56,24 @@ export async function placeOutputs(
   return { kind: 'placed' };
 }
 
-/** After an attempt that did not succeed. What was made in place stays, for nobody knows what it was before. */
+/**
+ * After an attempt that did not succeed. A file that it wrote straight to its place is half of something, whatever
+ * stood there before; a directory stays, for what else is in it nobody knows.
+ */
 export function discardOutputs(outs: readonly PreparedOut[]): void {
-  for (const { made, writeTo } of outs) {
+  for (const { made, writeTo, before } of outs) {
     if (made === 'beside') rmSync(writeTo, { recursive: true, force: true });
+    else if (isFile(writeTo) && stampOf(writeTo) !== before) rmSync(writeTo, { force: true });
   }
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function stampOf(path: string): string | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
 }
 
 /** `.sluice-TOKEN.NAME` */

@@ -27,7 +27,7 @@ import type { EntityId, Json, StageId } from '../../schema/words.ts';
 import type { Stage } from '../../schema/workflow.ts';
 import { send } from '../../watcher/report.ts';
 import { CliError, EXIT, type Io } from '../command.ts';
-import { inProcess, openOrExplain } from '../control-plane.ts';
+import { inProcess } from '../control-plane.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import type { LiveProgress } from '../render/live-progress.ts';
@@ -47,6 +47,7 @@ import {
   watchingOf,
 } from './look.ts';
 import { type Machine, openMachine } from './machine.ts';
+import { openState } from './open-state.ts';
 import { inOrder, nameOf, type StateResult } from './results.ts';
 import { Saving } from './saving.ts';
 import { unsettledResults } from './unsettled.ts';
@@ -90,7 +91,7 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
       loaded.workflow,
       machine.hash,
     );
-    const reached = inProcess(await openOrExplain(join(own, 'state.db'), io), io);
+    const reached = inProcess(await openState(own, io, request.warn), io);
     try {
       return await new Run(request, { client: reached.client, machine, lock, own, root }).toTheEnd();
     } catch (error) {
@@ -149,6 +150,8 @@ class Run {
     const onSignal = () => {
       this.#stopped = true;
       this.#interrupt.abort();
+      // A second one ends this process at once; the watchdog ends the commands.
+      process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     try {
