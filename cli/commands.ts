@@ -71,6 +71,58 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./why.ts'),
   },
   {
+    name: 'log',
+    summary: 'Tell what happened in the last run, or in all of them',
+    positionals: [{ name: 'FILE|NAME', required: true }],
+    options: {
+      all: { type: 'boolean', summary: 'Every run in the log' },
+      compact: { type: 'boolean', summary: 'Drop old runs from the log' },
+      keep: {
+        type: 'string',
+        value: 'N',
+        summary: 'With --compact: keep the newest N runs; 10 is the default',
+      },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('./log.ts'),
+  },
+  {
+    name: 'lock',
+    summary: 'Take what is on disk into the lock file, running nothing; or compare the two',
+    positionals: [{ name: 'FILE', required: true }],
+    options: {
+      verify: { type: 'boolean', summary: 'Only compare every output with its hash in the lock file' },
+      json: JSON_OPTION,
+    },
+    load: () => import('./lock.ts'),
+  },
+  {
+    name: 'debug',
+    summary: 'Show the command of a state, how it ended, what it said, and how to run it by hand',
+    positionals: [{ name: 'FILE', required: true }],
+    options: {
+      stage: { type: 'string', value: 'S', summary: 'The stage, or one state of it' },
+      job: {
+        type: 'string',
+        value: 'J',
+        summary: 'Which of its states: the entity, or the name of its file',
+      },
+      json: JSON_OPTION,
+    },
+    load: () => import('./debug.ts'),
+  },
+  {
+    name: 'clean',
+    summary: 'Remove the work directories of what is settled',
+    positionals: [{ name: 'FILE', required: true }],
+    options: {
+      'keep-latest': { type: 'boolean', summary: 'Keep the newest of each stage' },
+      json: JSON_OPTION,
+    },
+    load: () => import('./clean.ts'),
+  },
+  {
     name: 'validate',
     summary: 'Check workflow files and tell everything that is wrong with them',
     positionals: [{ name: 'FILE', required: true, repeated: true }],
@@ -97,6 +149,13 @@ export const COMMANDS: readonly Command[] = [
     positionals: [{ name: 'KIND', required: false, choices: ['playbook', 'pipeline', 'job', 'settings'] }],
     options: {},
     load: () => import('./schema.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'Print the script that lets a shell complete commands and options',
+    positionals: [{ name: 'SHELL', required: true, choices: ['bash', 'zsh', 'fish'] }],
+    options: {},
+    load: async () => (await import('./completion.ts')).completionOf(COMMANDS),
   },
   {
     name: 'serve',

@@ -13,10 +13,15 @@ import type { Workflow } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, text } from './command.ts';
 import { loadFile } from './load-file.ts';
+import { filesOf, keepTrees } from './lock/keep-trees.ts';
 import { readOverrides } from './overrides.ts';
+import { renderGitFiles } from './render/git-files.ts';
 import { progressTerminal, TerminalProgress } from './render/live-progress.ts';
 import { renderRun, renderState, renderWarning } from './render/run.ts';
+import { withFailureText } from './run/failure-text.ts';
+import { gitFiles } from './run/git-files.ts';
 import { runHere } from './run/run-here.ts';
+import { readWork, workDirs } from './work-dirs.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const file = positionals[0]!;
@@ -36,17 +41,24 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const terminal = progressTerminal(io, { json });
   const progress = terminal === null ? null : new TerminalProgress(terminal, io.color);
   const tell = (text: string) => void (progress === null ? io.stderr.write(text) : progress.print(text));
+  const workDirOf = workDirs(loaded);
+  const workOf = (id: string, entity: string) => readWork(workDirOf(id, entity));
+  const forGit = gitFiles(loaded);
   try {
     const all = flag(values, 'all');
     const outcome = await runHere({
       ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
-      report: (result) => tell(renderState(result, io)),
+      report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
       progress,
     });
     progress?.close();
     const { workflow } = loaded;
     io.stdout.write(renderRun({ workflow, ...outcome }, io, { json, all }));
+    const made = outcome.results.filter(({ status }) => status === 'completed');
+    keepTrees(filesOf(loaded, made), { loaded });
+    const isNews = forGit.isLockChanged() || outcome.results.some(({ status }) => status !== 'cached');
+    if (!json && isNews) io.stdout.write(renderGitFiles(forGit.changed(), io));
     const isGood = outcome.results.every(({ status }) => status === 'completed' || status === 'cached');
     return isGood ? EXIT.done : EXIT.failed;
   } finally {
