@@ -2,24 +2,29 @@
 
 import { join } from 'node:path';
 import picomatch from 'picomatch';
-import { DISK, type Disk, whyUnreadable } from '../host/disk.ts';
+import { type Disk, whyUnreadable } from '../host/disk.ts';
 import { type IgnoreRule, isHidden } from '../host/ignore.ts';
 import { type Listing, listDirectory, NOT_UTF8 } from '../host/path-bytes.ts';
 import type { ScanProblem } from './scan.ts';
+
+export interface Globbing {
+  readonly ignore: IgnoreRule;
+  readonly disk: Disk;
+}
 
 export interface Globbed {
   readonly files: readonly string[];
   readonly problems: readonly ScanProblem[];
 }
 
-export function globFiles(directory: string, glob: string, ignore: IgnoreRule): Globbed {
+export function globFiles(directory: string, glob: string, { ignore, disk }: Globbing): Globbed {
   const picks = picomatch(glob, { dot: false, flags: 's' }) as (relative: string) => boolean;
   const files: string[] = [];
   const problems: ScanProblem[] = [];
   const ahead = [''];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
     const folder = at === '' ? directory : join(directory, at);
-    const listing = listed(DISK, folder);
+    const listing = listed(disk, folder);
     if ('reason' in listing) {
       problems.push({ path: folder, ...listing });
       continue;

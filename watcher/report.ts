@@ -1,6 +1,7 @@
 // Disk → observations → control plane: looks at what the patterns of one workflow match, and tells what is new.
 
 import { answerOf, type Client } from '../host/client.ts';
+import type { Disk } from '../host/disk.ts';
 import type { IgnoreRule } from '../host/ignore.ts';
 import type { PathHasher } from '../host/path-hash.ts';
 import { type Pattern, parsePattern } from '../schema/pattern.ts';
@@ -17,6 +18,7 @@ export interface ReportContext {
   readonly ignore: IgnoreRule;
   readonly hasher: PathHasher;
   readonly reported: Reported;
+  readonly disk: Disk;
 }
 
 /** As the control plane lists them. */
@@ -34,19 +36,20 @@ export interface Report {
 }
 
 export async function reportAll(patterns: readonly LookedFor[], context: ReportContext): Promise<Report> {
-  const { root, ignore, hasher, reported } = context;
+  const { root, ignore, hasher, reported, disk } = context;
   const places = distinct(patterns).map(({ pattern, glob }) => ({ pattern: absolute(pattern), glob }));
   const { found, problems } = await scanInSlices({
     patterns: places.map(({ pattern }) => pattern),
     root,
     ignore,
+    disk,
   });
   const trouble = [...problems];
   const seen = new Map<string, Observation>();
   for (const { path, stamp, matches } of found) {
     const globs = matches.flatMap(({ pattern }) => places[pattern]!.glob ?? []);
     for (const glob of globs) {
-      const globbed = globFiles(path, glob, ignore);
+      const globbed = globFiles(path, glob, context);
       trouble.push(...globbed.problems);
       for (const file of globbed.files) await look(file);
     }

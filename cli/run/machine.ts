@@ -2,7 +2,9 @@
 
 import { join, relative } from 'node:path';
 import { loadBlake3 } from '../../host/blake3.ts';
+import { DISK, type Disk } from '../../host/disk.ts';
 import { type IgnoreRule, ignoreRule } from '../../host/ignore.ts';
+import { LookRecord } from '../../host/look-record.ts';
 import { createPathHasher, type PathHasher } from '../../host/path-hash.ts';
 import { StatCache } from '../../host/stat-cache.ts';
 import { openJournal } from '../../runner/journal.ts';
@@ -16,6 +18,9 @@ import { stemOf } from '../load-file.ts';
 
 export interface Machine {
   readonly hash: HashBytes;
+  /** Every look that is taken, until something more than looking is done. */
+  readonly looks: LookRecord;
+  readonly disk: Disk;
   readonly hasher: PathHasher;
   readonly ignore: IgnoreRule;
   readonly supervisor: Supervisor;
@@ -40,13 +45,16 @@ export async function openMachine({ workflow, path, root, own }: MachinePlace): 
   // The files that every run writes beside the workflow must not make a dep on `./` stale.
   const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
   const ignore = ignoreRule([...workflow.watch.ignore, ...beside]);
-  const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore });
+  const looks = new LookRecord(DISK);
+  const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   const file = join(own, 'journal');
   await endLeftovers(file);
   const journal = openJournal(file);
   const supervisor = createSupervisor(journal);
   return {
     hash: blake3.hash,
+    looks,
+    disk: looks.disk,
     hasher,
     ignore,
     supervisor,
