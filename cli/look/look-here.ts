@@ -7,13 +7,15 @@ import { takeOwnership } from '../../host/owner.ts';
 import { projectRootOf } from '../../host/project-root.ts';
 import type { Json } from '../../schema/words.ts';
 import type { Io } from '../command.ts';
-import { inProcess, openOrExplain } from '../control-plane.ts';
+import { inProcess } from '../control-plane.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
+import { renderWarning } from '../render/run.ts';
 import { Ask } from '../run/ask.ts';
 import { LockRecords } from '../run/lock-records.ts';
 import { importLock, look, type Place, RUNNER, register, watchingOf } from '../run/look.ts';
 import { openMachine } from '../run/machine.ts';
+import { openState } from '../run/open-state.ts';
 
 export interface Here extends Place {
   readonly ask: Ask;
@@ -36,6 +38,7 @@ export async function lookHere(loaded: LoadedWorkflow, { io, set = {} }: LookOpt
   const close = async () => {
     for (const each of closing.reverse()) await each();
   };
+  const warn = (warning: string) => void io.stderr.write(renderWarning(warning, io));
   try {
     mkdirSync(own, { recursive: true });
     const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
@@ -45,7 +48,7 @@ export async function lookHere(loaded: LoadedWorkflow, { io, set = {} }: LookOpt
       loaded.workflow,
       machine.hash,
     );
-    const { client, close: closeDatabase } = inProcess(await openOrExplain(join(own, 'state.db'), io), io);
+    const { client, close: closeDatabase } = inProcess(await openState(own, io, warn), io);
     closing.push(closeDatabase);
     const place: Place = { loaded, project, own, root, set, client, machine, lock };
     await tell(place);

@@ -11,5 +11,5 @@ export function renderGitFiles(files: readonly GitFile[], { cwd }: Pick<Io, 'cwd
   const named = files.map(({ path, change }) => ({ change, path: relative(cwd, path) || path }));
   const lines = named.map(({ path, change }) => `  ${`${change}:`.padEnd(9)} ${shown(path)}`);
   const add = `git add ${named.map(({ path }) => quoted(path)).join(' ')} && git commit`;
-  return `\nGit-trackable files updated:\n${lines.join('\n')}\nRun '${add}' to version this run.\n`;
+  return `\nGit-trackable files updated:\n${lines.join('\n')}\nTo version this run: ${add}\n`;
 }

@@ -62,7 +62,7 @@ function stageLines({ stage, isLocked, outs }: VerifiedStage, { at, file, io }: 
     title,
     ...told,
     ...(more > 0 ? [`      … and ${more} more`] : []),
-    `      ${paint(io, 'cyan', '→')} ${differ}. Run 'sluice run ${quoted(file)} --stage ${quoted(stage)} --force' to make it again.`,
+    `      ${paint(io, 'cyan', '→')} ${differ}. To make it again: sluice run ${quoted(file)} --stage ${quoted(stage)} --force`,
   ];
 }
 

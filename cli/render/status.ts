@@ -8,6 +8,7 @@ import type { Stage } from '../../schema/workflow.ts';
 import type { Io } from '../command.ts';
 import { nameOf } from '../run/results.ts';
 import { columns } from './columns.ts';
+import { quoted } from './debug.ts';
 import { paint, type Style } from './output.ts';
 
 export type WordCounts = Readonly<Record<CountedWord, number>>;
@@ -15,7 +16,7 @@ export type WordCounts = Readonly<Record<CountedWord, number>>;
 export interface StatusReport {
   readonly name: string;
   /** As the person named it, for the next command. */
-  readonly named: string;
+  readonly file: string;
   readonly stages: readonly Stage[];
   readonly counts: WordCounts;
   readonly perStage: ReadonlyMap<string, WordCounts>;
@@ -63,7 +64,7 @@ function reasonsOf(status: CountedWord, reasons: readonly string[]): readonly st
   return reasons;
 }
 
-function closing({ counts, named, states }: StatusReport): string {
+function closing({ counts, file, states }: StatusReport): string {
   const open = COUNTED_WORDS.filter((word) => !isSettled(word)).reduce((sum, word) => sum + counts[word], 0);
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
   if (all === 0) return 'There are no states: nothing on disk matches what the stages read.';
@@ -71,9 +72,9 @@ function closing({ counts, named, states }: StatusReport): string {
   const debug =
     failed === undefined
       ? ''
-      : `; a failure is shown by: sluice debug ${named} --stage '${stateArgument(failed)}'`;
+      : `; a failure is shown by: sluice debug ${quoted(file)} --stage ${quoted(stateArgument(failed))}`;
   if (open === 0) return `All ${all === 1 ? 'is' : `${all} states are`} settled.`;
-  return `${open} of ${all} not settled; next: sluice run ${named}${debug}`;
+  return `${open} of ${all} not settled; next: sluice run ${quoted(file)}${debug}`;
 }
 
 function stateArgument({ stage, entity }: StateAnswer): string {

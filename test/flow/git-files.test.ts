@@ -15,9 +15,7 @@ describe('the files for git after a run', () => {
       ['new', 'p.lock.yaml'],
       ['new', 'p.events.jsonl'],
     ]);
-    expect(first.stdout).toContain(
-      "Run 'git add p.lock.yaml p.events.jsonl && git commit' to version this run.",
-    );
+    expect(first.stdout).toContain('To version this run: git add p.lock.yaml p.events.jsonl && git commit\n');
     p.write('texts/a.txt', 'x y z w\n');
     expect(listed((await p.sluice('run', 'p.yaml')).stdout)).toEqual([
       ['modified', 'p.lock.yaml'],
@@ -42,7 +40,7 @@ describe('the files for git after a run', () => {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: p.root, encoding: 'utf8' });
     git('init', '-q');
     const { stdout } = await p.sluice('run', "sub dir/it's.yaml");
-    const add = /^Run '(git add .*) && git commit' to/m.exec(stdout)![1]!;
+    const add = /^To version this run: (git add .*) && git commit$/m.exec(stdout)![1]!;
     execFileSync('sh', ['-c', add], { cwd: p.root });
     expect(git('diff', '--cached', '--name-only').trim().split('\n')).toEqual([
       "sub dir/it's.events.jsonl",

@@ -30,7 +30,9 @@ describe('lock --verify', () => {
     expect(stdout).toMatch(
       /\[1\/2\] count_\{text\}: 2 outputs\n {6}counts\/b\.txt\n {6}lock: blake3:\w+ {2}local: blake3:\w+ {2}✗ MISMATCH\n/,
     );
-    expect(stdout).toContain("1 file differs. Run 'sluice run p.yaml --stage 'count_{text}' --force'");
+    expect(stdout).toContain(
+      "1 file differs. To make it again: sluice run p.yaml --stage 'count_{text}' --force\n",
+    );
     expect(stdout).toMatch(/\[2\/2\] sum: sum\.txt\n {6}lock: (blake3:\w+) {2}local: \1 {2}✓/);
     expect(stdout).not.toContain('counts/a.txt');
   });
@@ -40,7 +42,7 @@ describe('lock --verify', () => {
     await p.run();
     p.write('sum.txt', 'corrupted\n');
     expect((await p.sluice('lock', 'p.yaml', '--verify')).stdout).toContain(
-      "Run 'sluice run p.yaml --stage sum --force'",
+      'To make it again: sluice run p.yaml --stage sum --force',
     );
     await p.sluice('run', 'p.yaml', '--stage', 'sum', '--force');
     expect(await p.sluice('lock', 'p.yaml', '--verify')).toMatchObject({ code: 0 });

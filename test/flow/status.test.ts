@@ -116,7 +116,7 @@ describe('status', () => {
     const { stdout } = await p.sluice('status', 'p.yaml');
     expect(stdout).toMatch(/exhausted +bad +.*exit code 3/);
     expect(stdout).toMatch(/waiting +after_bad +blocked by bad/);
-    expect(stdout).toContain("sluice debug p.yaml --stage 'bad'");
+    expect(stdout).toContain('sluice debug p.yaml --stage bad');
   });
 
   test('a missing input is named', async () => {
