@@ -47,7 +47,7 @@ export const COMMANDS: readonly Command[] = [
       all: { type: 'boolean', summary: 'With --json: list cached states too' },
       json: JSON_OPTION,
     },
-    load: () => import('./run.ts'),
+    load: () => import('./run-first.ts'),
   },
   {
     name: 'status',

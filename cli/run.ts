@@ -53,8 +53,8 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
       progress,
     });
     progress?.close();
-    const { workflow } = loaded;
-    io.stdout.write(renderRun({ workflow, ...outcome }, io, { json, all }));
+    const { name } = loaded.workflow;
+    io.stdout.write(renderRun({ name, ...outcome }, io, { json, all }));
     const made = outcome.results.filter(({ status }) => status === 'completed');
     keepTrees(filesOf(loaded, made), { loaded });
     const isNews = forGit.isLockChanged() || outcome.results.some(({ status }) => status !== 'cached');

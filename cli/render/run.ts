@@ -1,7 +1,6 @@
 // What a run looks like: a line for each state that was not cached, then the sum.
 
 import { shown } from '../../schema/diagnostic.ts';
-import type { Workflow } from '../../schema/workflow.ts';
 import type { Io } from '../command.ts';
 import type { StateResult } from '../run/results.ts';
 import { paint, type Style } from './output.ts';
@@ -31,7 +30,8 @@ export function renderState({ name, status, reasons, error, seconds }: StateResu
 
 interface RunReport {
   readonly id: string;
-  readonly workflow: Workflow;
+  /** Of the workflow. */
+  readonly name: string;
   /** Cached ones only if all were asked for, or have something to say. */
   readonly results: readonly StateResult[];
   readonly cached: number;
@@ -39,7 +39,7 @@ interface RunReport {
 }
 
 export function renderRun(
-  { id, workflow, results, cached, seconds }: RunReport,
+  { id, name, results, cached, seconds }: RunReport,
   io: Io,
   { json, all }: { readonly json: boolean; readonly all: boolean },
 ): string {
@@ -50,7 +50,7 @@ export function renderRun(
     const states = results.filter(({ status }) => all || status !== 'cached');
     const report = {
       run_id: id,
-      workflow: workflow.name,
+      workflow: name,
       status: failed === 0 ? 'completed' : 'failed',
       states_run: count('completed', 'failed'),
       states_cached: cached,
@@ -70,7 +70,7 @@ export function renderRun(
     ...(count('skipped') > 0 ? [`${count('skipped')} skipped`] : []),
     ...(count('waiting') > 0 ? [`${count('waiting')} waiting`] : []),
   ];
-  return `${shown(workflow.name)}: ${parts.join(', ')} in ${seconds.toFixed(2)} s\n`;
+  return `${shown(name)}: ${parts.join(', ')} in ${seconds.toFixed(2)} s\n`;
 }
 
 export function renderWarning(warning: string, io: Io): string {

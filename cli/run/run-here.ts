@@ -34,6 +34,7 @@ import type { LiveProgress } from '../render/live-progress.ts';
 import type { Ended } from '../render/progress.ts';
 import { Ask } from './ask.ts';
 import { EventLog } from './event-log.ts';
+import { keepClean } from './keep-clean.ts';
 import { entryFromRecord, entryOf } from './lock-entries.ts';
 import { LockRecords } from './lock-records.ts';
 import {
@@ -84,6 +85,7 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
   const own = join(project, '.sluice');
   mkdirSync(own, { recursive: true });
   const root = dirname(loaded.path);
+  const lookedAtMs = Date.now();
   const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
   try {
     const lock = new LockRecords(
@@ -92,13 +94,16 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
       machine.hash,
     );
     const reached = inProcess(await openState(own, io, request.warn), io);
+    let outcome: RunOutcome;
     try {
-      return await new Run(request, { client: reached.client, machine, lock, own, root }).toTheEnd();
+      outcome = await new Run(request, { client: reached.client, machine, lock, own, root }).toTheEnd();
     } catch (error) {
       throw explained(error);
     } finally {
       await reached.close();
     }
+    if (outcome.results.length === 0) keepClean(request, outcome.cached, { machine, lock, own, lookedAtMs });
+    return outcome;
   } finally {
     await machine.close();
   }
@@ -144,7 +149,7 @@ class Run {
     const place = { ...this.#tools, ...this.#request };
     await register(place);
     const watching = await watchingOf(place);
-    await look(watching);
+    if ((await look(watching)) > 0) this.#tools.machine.looks.stop();
     await importLock(place);
     const { id, stages } = await this.#begin();
     const onSignal = () => {

@@ -285,3 +285,43 @@ test('the lock file is written again when somebody has removed it, and nothing r
   expect(await p.run()).toMatchObject({ states_run: 0, states_cached: 2 });
   expect(p.read('p.lock.yaml')).toContain('out/b');
 });
+
+describe('a run with nothing to do, after one that had nothing to do', () => {
+  const settled = async () => {
+    const p = project({
+      'p.yaml':
+        'stages: {"a_{x}": {cmd: "echo a >> runs.log; cp {{deps[0].path}} {{outs[0].path}}", deps: ["in/{x}"], outs: ["out/{x}"]}}',
+      'in/a': 'a',
+    });
+    await p.run();
+    // The stamps of what was just written are too young to be relied on for an instant.
+    await expect
+      .poll(async () => (await p.run()) && p.has('.sluice/clean/p.yaml'), { timeout: 10_000 })
+      .toBe(true);
+    return p;
+  };
+
+  test('is told so from a snapshot, in the same words, and is in the event log', async () => {
+    const p = await settled();
+    const before = p.read('p.events.jsonl').split('run_completed').length;
+    expect(await p.run()).toMatchObject({
+      code: 0,
+      status: 'completed',
+      states_run: 0,
+      states_cached: 1,
+      states: [],
+    });
+    expect(p.read('p.events.jsonl').split('run_completed').length).toBe(before + 1);
+  });
+
+  test.each<readonly [string, (p: ReturnType<typeof project>) => void]>([
+    ['an input changes', (p) => p.write('in/a', 'b')],
+    ['an input comes', (p) => p.write('in/b', 'b')],
+    ['an output goes', (p) => rmSync(join(p.root, 'out/a'))],
+    ['the workflow changes', (p) => p.write('p.yaml', p.read('p.yaml').replace('echo a', 'echo  a'))],
+  ])('looks again when %s', async (_, change) => {
+    const p = await settled();
+    change(p);
+    expect(await p.run()).toMatchObject({ code: 0, states_run: 1 });
+  });
+});
