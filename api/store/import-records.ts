@@ -48,12 +48,13 @@ export async function importRecords(
 const RECIPES = `INSERT INTO recipes (hash, body)
   SELECT ${asBlob('value ->> 0')}, value ->> 1 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
 
-// With a token of 0 they are the oldest: what was made here is looked at first.
+// With a token of 0 they are the oldest: what was made here is looked at first. CROSS JOIN keeps the order from a record
+// to its state; left to itself the planner went through all states for each record, 9 s for 3,000 of them.
 const RECORDS = `INSERT INTO records (state_id, cache_key, token, recipe, deps, outs, skipped)
   SELECT s.id, ${asBlob('v.value ->> 2')}, 0, ${asBlob('v.value ->> 3')}, v.value ->> 4, v.value ->> 5, v.value ->> 6
   FROM json_each(?1) v
-  JOIN workflows w ON w.name = ?2
-  JOIN stages g ON g.workflow_id = w.id AND g.name = v.value ->> 0
-  JOIN entities e ON e.workflow_id = w.id AND e.name = v.value ->> 1
-  JOIN states s ON s.stage_id = g.id AND s.entity_id = e.id
+  CROSS JOIN workflows w ON w.name = ?2
+  CROSS JOIN stages g ON g.workflow_id = w.id AND g.name = v.value ->> 0
+  CROSS JOIN entities e ON e.workflow_id = w.id AND e.name = v.value ->> 1
+  CROSS JOIN states s ON s.stage_id = g.id AND s.entity_id = e.id
   WHERE true ON CONFLICT (state_id, cache_key) DO NOTHING RETURNING state_id`;
