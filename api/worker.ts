@@ -2,9 +2,10 @@
 
 import { MIGRATIONS } from '../schema/migrations.ts';
 import { createApp, createStore } from './app.ts';
+import { type AccessEnv, accessSettings } from './auth/access-settings.ts';
 import { DEFAULT_RATE } from './auth/rate-limit.ts';
 import { hashBytes } from './blake3-workerd.ts';
-import type { AccessSettings, Parts } from './parts.ts';
+import type { Parts } from './parts.ts';
 import { checkVersion } from './store/migrate.ts';
 import { openRemote } from './store/remote.ts';
 import { sweep } from './store/sweep.ts';
@@ -12,14 +13,9 @@ import { sweep } from './store/sweep.ts';
 declare const SLUICE_VERSION: string;
 
 /** What `wrangler.toml` and `wrangler secret put` give. */
-export interface WorkerEnv {
+export interface WorkerEnv extends AccessEnv {
   readonly LIBSQL_URL: string;
   readonly LIBSQL_TOKEN?: string;
-  readonly ACCESS_TEAM_DOMAIN?: string;
-  readonly ACCESS_AUDIENCE?: string;
-  /** `any`, or e-mail addresses separated by commas. */
-  readonly ACCESS_READERS?: string;
-  readonly ACCESS_ADMINS?: string;
 }
 
 export default {
@@ -57,7 +53,7 @@ function start(env: WorkerEnv): Running {
     nowMs: Date.now,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     version: SLUICE_VERSION,
-    access: accessOf(env),
+    access: accessSettings(env),
     rate: DEFAULT_RATE,
     report: (error, incident) => console.error(incident, error),
     ready: once(() => checkVersion(db, MIGRATIONS)),
@@ -75,16 +71,5 @@ function once(check: () => Promise<void>): () => Promise<void> {
     if (isDone) return;
     await check();
     isDone = true;
-  };
-}
-
-function accessOf(env: WorkerEnv): AccessSettings | null {
-  if (!env.ACCESS_TEAM_DOMAIN || !env.ACCESS_AUDIENCE) return null;
-  const list = (text: string | undefined) => (text ?? '').split(/[\s,]+/).filter((each) => each !== '');
-  return {
-    teamDomain: env.ACCESS_TEAM_DOMAIN,
-    audience: env.ACCESS_AUDIENCE,
-    readers: env.ACCESS_READERS === 'any' ? 'any' : list(env.ACCESS_READERS),
-    admins: list(env.ACCESS_ADMINS),
   };
 }

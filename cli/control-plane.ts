@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from '../api/app.ts';
+import { accessSettings } from '../api/auth/access-settings.ts';
 import { DEFAULT_RATE } from '../api/auth/rate-limit.ts';
 import { openDatabase } from '../api/open-database.ts';
 import type { Caller, Parts } from '../api/parts.ts';
@@ -47,7 +48,7 @@ export function createParts(db: Database, io: Io): Parts {
     nowMs: Date.now,
     randomBytes,
     version: SLUICE_VERSION,
-    access: null,
+    access: accessSettings(io.env),
     rate: DEFAULT_RATE,
     report: (error, incident) => {
       const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
