@@ -57,8 +57,9 @@ function make() {
     ...{ name: 'make', role: 'peer', version: versionOf('make'), upTo: {} },
     each: (folder) =>
       write(folder, 'Makefile', [
-        'all: $(patsubst in/%,out/%,$(wildcard in/*))',
-        'out/%: in/%',
+        'outs := $(patsubst in/%,out/%,$(wildcard in/*))',
+        'all: $(outs)',
+        '$(outs): out/%: in/%',
         '\tcat $< > $@',
       ]),
     chain: (folder) =>
@@ -66,7 +67,8 @@ function make() {
         `all: link/${LINKS}`,
         ...links().flatMap(([from, to]) => [`link/${to}: link/${from}`, '\tcat $< > $@']),
       ]),
-    command: () => ['make', '-s', `-j${JOBS}`],
+    // Without its built-in rules, which it would try on every file.
+    command: () => ['make', '-rs', `-j${JOBS}`],
     state: [],
   };
 }
