@@ -74,6 +74,7 @@ export interface Screen {
 }
 
 const MOST_LINES = 8;
+const MOST_WAITING = 3;
 const WIDEST_NAME = 28;
 const LONGEST_ENTITY = 32;
 
@@ -84,8 +85,9 @@ export function progressLines(tally: Tally, nowMs: number, screen: Screen): stri
     .filter(({ due, ended, running, again }) => ended < due || running.size > 0 || again.size > 0);
   const most = Math.max(1, Math.min(MOST_LINES, screen.rows - 2));
   const busy = open.filter(isBusy);
-  const fitting = open.length <= most ? open.length : most - 1;
-  const chosen = new Set([...busy, ...open.filter((stage) => !isBusy(stage))].slice(0, fitting));
+  const next = open.filter((stage) => !isBusy(stage)).slice(0, MOST_WAITING);
+  const isAll = busy.length + next.length === open.length && open.length <= most;
+  const chosen = new Set([...busy, ...next].slice(0, isAll ? most : most - 1));
   const lines = open.filter((stage) => chosen.has(stage));
   const hidden = open.length - lines.length;
   const widths = widthsOf(lines, screen);
@@ -157,6 +159,7 @@ function doingOf(stage: Readonly<StageTally>, columns: number): string {
   const later = again.size === 0 ? [] : [`${again.size.toLocaleString('en')} to retry`];
   const names = namesOf(running, columns - columnsOf(later.join('')) - 2 * later.length);
   const others = running.size - names.length;
+  if (running.has('') && later.length === 0) return columns < 4 ? '' : 'runs';
   const more =
     others === 0 ? [] : [`${others.toLocaleString('en')} ${names.length === 0 ? 'running' : 'more'}`];
   const parts = [...names, ...more, ...later];
