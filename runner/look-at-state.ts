@@ -16,14 +16,16 @@ export interface LookContext {
   readonly hasher: PathHasher;
 }
 
+export interface SeenState {
+  readonly kind: 'seen';
+  readonly key: Key;
+  readonly preimage: Preimage;
+  /** At absolute paths: what was read. */
+  readonly consumed: readonly PathHash[];
+}
+
 export type StateLook =
-  | {
-      readonly kind: 'seen';
-      readonly key: Key;
-      readonly preimage: Preimage;
-      /** At absolute paths: what was read. */
-      readonly consumed: readonly PathHash[];
-    }
+  | SeenState
   | { readonly kind: 'missing'; readonly paths: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string };
 

@@ -8,7 +8,7 @@ import { answerOf, type Client, Refused } from '../host/client.ts';
 import type { Claimed, Observation } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { type Capacity, Usage } from './capacity.ts';
-import type { Performed } from './perform-work.ts';
+import type { Performed } from './performed.ts';
 
 export interface PoolContext {
   readonly client: Client;

@@ -1,12 +1,12 @@
 // Takes what is on disk as made from what is on disk, and runs nothing (SEMANTICS 6).
 
 import { answerOf } from '../../host/client.ts';
+import { hashOuts } from '../../runner/hash-outs.ts';
 import { lookAtState } from '../../runner/look-at-state.ts';
 import { type StateFiles, stateFiles } from '../../runner/state-files.ts';
 import type { StateAnswer } from '../../schema/read-answers.ts';
 import type { EntityId } from '../../schema/words.ts';
 import { checkStale, recipeReader, remembered, type Unmade } from '../look/check-stale.ts';
-import { hashOuts } from '../look/judge-claim.ts';
 import type { Here } from '../look/look-here.ts';
 import { entryFromRecord } from '../run/lock-entries.ts';
 import { rememberLock } from '../run/look.ts';
@@ -57,7 +57,7 @@ async function reopen(here: Here): Promise<void> {
     if (stage === undefined || stage.kind !== 'transform') continue;
     const files = stateFiles(stage, entity as EntityId, context);
     const look = await lookAtState(files, { workflow, root, hash: machine.hash, hasher: machine.hasher });
-    const outs = await hashOuts(files, here);
+    const outs = await hashOuts(files, machine);
     if (look.kind !== 'seen' || outs.length < files.outs.length) continue;
     await answerOf(
       client.api.pipeline[':workflow'].invalidate.$post({

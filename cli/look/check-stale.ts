@@ -2,19 +2,19 @@
 // settled, the rest is held until all has been seen and then given back.
 
 import { answerOf } from '../../host/client.ts';
-import { type RecordedRecipe, recipeOf } from '../../runner/perform-work.ts';
+import { type Judged, judgeClaim } from '../../runner/judge-claim.ts';
+import { type RecipeOf, type RecordedRecipe, recipeOf } from '../../runner/records.ts';
 import { type StateFiles, stateFiles } from '../../runner/state-files.ts';
 import type { Pattern } from '../../schema/pattern.ts';
 import type { Claimed } from '../../schema/wire.ts';
 import type { EntityId } from '../../schema/words.ts';
 import { type Place, RUNNER, TARGET } from '../run/look.ts';
-import { type Judged, judgeClaim, type RecipeOf } from './judge-claim.ts';
 
 /** A state that would be made, or cannot be. */
 export interface Unmade {
   readonly item: Claimed;
   readonly files: StateFiles;
-  readonly judged: Exclude<Judged, { kind: 'vouched' }>;
+  readonly judged: Exclude<Judged, { kind: 'vouched' | 'missing' }>;
 }
 
 /** Decides what becomes of a claim that no record vouches for: true settles it with what is on disk. */
@@ -42,10 +42,7 @@ export async function checkStale(
         const stage = place.loaded.workflow.stages.find(({ id }) => id === item.stage)!;
         const context = { workflow: place.loaded.workflow, root: place.root, list };
         const files = stateFiles(stage, item.entity as EntityId, context);
-        const judged: Judged =
-          item.kind === 'clean'
-            ? { kind: 'unusable', reason: 'its source is gone; its output would be removed' }
-            : await judgeClaim(item, files, { place, recipe });
+        const judged = await judgeHere(item, files, { place, recipe });
         if (judged.kind === 'vouched') settled.push({ item, judged });
         else if (judged.kind === 'stale' && adopt({ item, files, judged })) settled.push({ item, judged });
         else held.push({ item, files, judged });
@@ -58,6 +55,23 @@ export async function checkStale(
       held.map(({ item }) => item.token),
     );
   }
+}
+
+async function judgeHere(
+  item: Claimed,
+  files: StateFiles,
+  { place, recipe }: { readonly place: Place; readonly recipe: RecipeOf },
+): Promise<Exclude<Judged, { kind: 'missing' }>> {
+  if (item.kind === 'clean')
+    return { kind: 'unusable', reason: 'its source is gone; its output would be removed' };
+  const { loaded, root, machine, lock } = place;
+  const judged = await judgeClaim(item, files, {
+    ...{ workflow: loaded.workflow, root, hash: machine.hash, hasher: machine.hasher },
+    ...{ hasLockFile: lock.existed, recipe, manifests: null, remadeBy: () => undefined },
+  });
+  return judged.kind === 'missing'
+    ? { kind: 'unusable', reason: `missing ${judged.paths.join(', ')}` }
+    : judged;
 }
 
 /** One listing per pattern, not one per state. */
@@ -94,7 +108,7 @@ async function claim({ client, loaded }: Place, stages: readonly string[]): Prom
 
 interface Settled {
   readonly item: Claimed;
-  readonly judged: Exclude<Judged, { kind: 'unusable' }>;
+  readonly judged: Exclude<Judged, { kind: 'unusable' | 'missing' }>;
 }
 
 /** More inputs than this are compared by their number and root hash alone. */

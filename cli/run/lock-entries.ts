@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { answerOf, type Client } from '../../host/client.ts';
-import type { HashedOut, RecordedRecipe } from '../../runner/perform-work.ts';
-import { recipeOf } from '../../runner/perform-work.ts';
+import type { HashedOut } from '../../runner/hash-outs.ts';
+import { type RecordedRecipe, recipeOf } from '../../runner/records.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
 import { pathId } from '../../schema/discovery/place.ts';
 import { computeKey, type Key, type Preimage } from '../../schema/key.ts';

@@ -11,13 +11,9 @@ import { type Capacity, neverFits } from '../../runner/capacity.ts';
 import { lookAtState } from '../../runner/look-at-state.ts';
 import { Manifests } from '../../runner/manifest.ts';
 import { resolveHost } from '../../runner/nodes/send-http.ts';
-import {
-  type Performed,
-  performWork,
-  preimageOf,
-  type RecordedRecipe,
-  recipeOf,
-} from '../../runner/perform-work.ts';
+import { performWork } from '../../runner/perform-work.ts';
+import type { Performed } from '../../runner/performed.ts';
+import { preimageOf, type RecordedRecipe, recipeOf } from '../../runner/records.ts';
 import { stateFiles } from '../../runner/state-files.ts';
 import { workBase } from '../../runner/work-dir.ts';
 import { type Answer, WorkPool } from '../../runner/work-pool.ts';
