@@ -1,0 +1,84 @@
+// The end of a run: how every state in its scope came out, also those that no command was started for.
+
+import { answerOf } from '../../host/client.ts';
+import { completeLock } from './complete-lock.ts';
+import { inOrder, type StateResult } from './results.ts';
+import type { RunOutcome, RunParts } from './run-parts.ts';
+import { now } from './state-key.ts';
+import { tellEdited, tellFrozen } from './tell-kept.ts';
+import { unsettledResults } from './unsettled.ts';
+
+export interface Ending {
+  readonly id: string;
+  /** In scope. */
+  readonly stages: readonly string[];
+  /** By `performance.now()`. */
+  readonly begun: number;
+}
+
+export async function endRun(parts: RunParts, { id, stages, begun }: Ending): Promise<RunOutcome> {
+  const { request, kept, log } = parts;
+  await completeLock(parts);
+  const inScope = new Set(stages);
+  await tellUnsettled(parts, inScope);
+  await tellEdited(parts, inScope);
+  await tellFrozen(parts, inScope);
+  const settled = await countSettled(parts, inScope);
+  const ran = kept.all().filter((each) => each.status === 'completed').length;
+  const cached = Math.max(0, settled - ran);
+  if (request.all) await addCached(parts, inScope);
+  const seconds = (performance.now() - begun) / 1_000;
+  const results = inOrder(kept.all(), request.loaded.workflow);
+  const counts = countsOf(results, { ran, cached, seconds });
+  const isGood = results.every((each) => each.status === 'completed' || each.status === 'cached');
+  await answerOf(
+    parts.tools.client.api.runs[':id'].end.$post({
+      param: { id },
+      json: { status: isGood ? 'completed' : 'failed', counts },
+    }),
+  );
+  log.append({ ts: now(), event: 'run_completed', run_id: id, ...counts });
+  return { id, results, cached, seconds };
+}
+
+async function tellUnsettled(parts: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+  const { ask, kept, request, tools, stop } = parts;
+  const { workflow, dag } = request.loaded;
+  const asked = (['stale', 'waiting', 'failed', 'exhausted'] as const).map((status) =>
+    ask.states({ status }),
+  );
+  const unsettled = (await Promise.all(asked))
+    .flat()
+    .filter(({ stage, entity }) => inScope.has(stage) && !kept.has({ stage, entity }));
+  for (const result of unsettledResults(unsettled, {
+    ...{ workflow, root: tools.root, list: tools.machine.list, dag },
+    ...{ results: kept.all(), isStopped: stop.isStopped },
+  }))
+    kept.report(kept.stages.get(result.stage)!, result.entity, result);
+}
+
+async function countSettled({ ask }: RunParts, inScope: ReadonlySet<string>): Promise<number> {
+  const status = await ask.status();
+  return Object.entries(status.stages)
+    .filter(([stage]) => inScope.has(stage))
+    .reduce((sum, [, counts]) => sum + counts.fresh + counts.edited + counts.skipped + counts.orphan, 0);
+}
+
+function countsOf(
+  results: readonly StateResult[],
+  { ran, cached, seconds }: { readonly ran: number; readonly cached: number; readonly seconds: number },
+) {
+  const failed = results.filter((each) => each.status === 'failed').length;
+  return {
+    ...{ stages_run: ran + failed, stages_cached: cached, stages_failed: failed },
+    total_seconds: Math.round(seconds * 1_000) / 1_000,
+  };
+}
+
+async function addCached({ ask, kept }: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+  for (const { stage: id, entity } of await ask.states({})) {
+    const stage = kept.stages.get(id);
+    if (stage === undefined || !inScope.has(id) || kept.has({ stage: id, entity })) continue;
+    kept.add(stage, entity, { status: 'cached', reasons: [], error: null, seconds: 0 });
+  }
+}

@@ -1,0 +1,99 @@
+// Works on one run until nothing is left that this process can do: claims, performs, posts, looks again, waits.
+
+import { mkdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Manifests } from '../../runner/manifest.ts';
+import { resolveHost } from '../../runner/nodes/send-http.ts';
+import { performWork } from '../../runner/perform-work.ts';
+import { workBase } from '../../runner/work-dir.ts';
+import { WorkPool } from '../../runner/work-pool.ts';
+import { send } from '../../watcher/report.ts';
+import { look, RUNNER, TARGET, type Watching } from './look.ts';
+import type { RunParts } from './run-parts.ts';
+
+export interface Work {
+  readonly id: string;
+  /** In scope. */
+  readonly stages: readonly string[];
+  readonly watching: Watching;
+}
+
+/** Longer back-offs are not waited for (SEMANTICS 18). */
+const LONGEST_WAIT_MS = 60_000;
+
+export async function workHere(parts: RunParts, work: Work): Promise<void> {
+  const { kept, stop, tools } = parts;
+  const { stages, watching } = work;
+  mkdirSync(tools.own, { recursive: true });
+  await showProgress(parts, stages);
+  const pool = poolOf(parts, work);
+  try {
+    for (;;) {
+      await pool.drain();
+      if (stop.isStopped) return;
+      if (kept.takeMadeDirectory() && (await look(watching)) > 0) continue;
+      const waitMs = await retryWait(parts, stages);
+      if (waitMs === null) return;
+      await pause(waitMs, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  } finally {
+    pool.close();
+  }
+}
+
+async function showProgress({ request, ask, kept }: RunParts, stages: readonly string[]): Promise<void> {
+  const { progress } = request;
+  if (progress === null) return;
+  const { stages: counts } = await ask.status();
+  progress.begun(
+    stages.flatMap((stage) => {
+      const count = counts[stage];
+      if (count === undefined || kept.stages.get(stage)?.kind === 'source') return [];
+      const due = count.stale + count.failed + count.processing;
+      return [{ stage, total: due + count.fresh + count.edited + count.skipped, due }];
+    }),
+  );
+}
+
+function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages, watching }: Work): WorkPool {
+  const { client, machine, root, lock } = tools;
+  const { loaded, project, capacity, io } = request;
+  const { workflow } = loaded;
+  const context = {
+    ...{ workflow, root, hash: machine.hash, hasher: machine.hasher, list: machine.list },
+    ...{ supervisor: machine.supervisor, env: io.env, signal: stop.signal },
+    http: { resolve: resolveHost, refuse: null },
+    workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
+    hasLockFile: lock.existed,
+    manifests: new Manifests(),
+    recipe: (hash: string) => recipes.find(hash),
+    remadeBy: (path: string) => kept.remadeBy(path),
+    starting: (item: { stage: string; entity: string }, reasons: readonly string[]) =>
+      kept.starting(item, reasons),
+    isMine: (tokens: readonly number[]) => pool.isMine(tokens),
+  };
+  const pool: WorkPool = new WorkPool({
+    ...{ client, runner: RUNNER, targets: [TARGET], capacity, workflow: workflow.name, stages, run: id },
+    stageOf: ({ stage }) => kept.stages.get(stage)!,
+    perform: async (items) => recipes.attach(await performWork(items, context)),
+    observe: (observations) => send(observations, watching),
+    posted: (performed, answer) => {
+      // Told with the result, so the next look need not tell it again.
+      for (const { path, hash, size } of performed.outs) watching.reported.took({ path, hash, size });
+      kept.posted(performed, answer);
+    },
+    isStopping: () => stop.isStopped,
+  });
+  return pool;
+}
+
+/** How long until the next retry; null if there is none, or it is too far away to be waited for. */
+async function retryWait({ ask }: RunParts, stages: readonly string[]): Promise<number | null> {
+  const failed = (await ask.states({ status: 'failed' })).filter(({ stage }) => stages.includes(stage));
+  const times = failed.flatMap(({ next_retry_at }) =>
+    next_retry_at === null ? [] : [Date.parse(next_retry_at)],
+  );
+  if (times.length === 0) return null;
+  const waitMs = Math.min(...times) - Date.now();
+  return waitMs > LONGEST_WAIT_MS ? null : Math.max(0, waitMs);
+}
