@@ -1,22 +1,8 @@
 // The table of commands, in the order the help lists them. Nothing here may import a command statically.
 
-import type { Command, Option } from './command.ts';
-
-const JSON_OPTION: Option = { type: 'boolean', summary: 'Report as one JSON document on stdout' };
-
-const REACH: Readonly<Record<string, Option>> = {
-  api: { type: 'string', value: 'URL', summary: 'The control plane; without it, the one of this project' },
-  'token-file': {
-    type: 'string',
-    value: 'F',
-    summary: 'The file with the token for --api (or SLUICE_TOKEN)',
-  },
-  db: {
-    type: 'string',
-    value: 'URL',
-    summary: 'Open this database here: a file, or the URL of sqld or Turso',
-  },
-};
+import type { Command } from './command.ts';
+import { OPERATING } from './commands/operating.ts';
+import { JSON_OPTION, REACH } from './commands/shared-options.ts';
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -211,4 +197,5 @@ export const COMMANDS: readonly Command[] = [
     options: { db: REACH.db! },
     load: () => import('./db.ts'),
   },
+  ...OPERATING,
 ];

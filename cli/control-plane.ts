@@ -13,6 +13,7 @@ import { loadBlake3 } from '../host/blake3.ts';
 import { type Client, createClient } from '../host/client.ts';
 import { readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
+import { shown } from '../schema/diagnostic.ts';
 import { CliError, EXIT, type Io, text, type Values } from './command.ts';
 
 declare const SLUICE_VERSION: string;
@@ -99,8 +100,9 @@ function toOwner(own: string): Client {
 
 function overNetwork(url: string, token: string | undefined): Client {
   const fetch = async (input: string | URL | Request, init?: RequestInit) => {
+    let answer: Response;
     try {
-      return await globalThis.fetch(input, init);
+      answer = await globalThis.fetch(input, init);
     } catch (cause) {
       throw new CliError({
         code: 'unreachable',
@@ -109,11 +111,24 @@ function overNetwork(url: string, token: string | undefined): Client {
         cause,
       });
     }
+    refuseStranger(answer, url);
+    return answer;
   };
   return createClient({ url, token, fetch });
 }
 
-function readToken(values: Values, io: Io): string | undefined {
+/** Whatever we ask for comes as JSON, refusals too; anything else is another program, or a proxy before ours. */
+function refuseStranger(answer: Response, url: string): void {
+  const type = answer.headers.get('Content-Type') ?? 'no content type';
+  if (/json/i.test(type) || answer.status === 204 || answer.status === 304) return;
+  throw new CliError({
+    code: 'not-sluice',
+    message: `what answers at ${url} is not a control plane of sluice (HTTP ${answer.status}, ${shown(type)})`,
+    hint: `check the URL: it is what \`sluice serve\` says it is listening on, without a path; if a proxy stands before it, see the proxy's log`,
+  });
+}
+
+export function readToken(values: Values, io: Io): string | undefined {
   const file = text(values, 'token-file');
   if (file === undefined) return io.env.SLUICE_TOKEN;
   try {

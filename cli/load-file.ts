@@ -13,12 +13,19 @@ export type LoadedWorkflow = Extract<Loaded, { kind: 'workflow' }> & {
   readonly text: string;
 };
 
+export interface Reading {
+  readonly cwd: string;
+  /** Where relative paths stand, if not beside the file. */
+  readonly root?: string;
+  readonly set?: Readonly<Record<string, Json>> | undefined;
+}
+
 /** What `validate` prints and every other command stops at. */
-export function checkFile(file: string, cwd: string, set?: Readonly<Record<string, Json>>) {
+export function checkFile(file: string, { cwd, root, set }: Reading) {
   const path = resolve(cwd, file);
   const read = readWorkflowText(path);
   if (!read.ok) return { path, report: { file, text: '', problem: read, diagnostics: [] }, loaded: null };
-  const options = { name: stemOf(path), root: dirname(path), ...(set && { set }) };
+  const options = { name: stemOf(path), root: root ?? dirname(path), ...(set && { set }) };
   const loaded = loadWorkflow(read.text, options);
   const report: FileReport = { file, text: read.text, problem: null, diagnostics: loaded.diagnostics };
   return { path, report, loaded: loaded.kind === 'invalid' ? null : loaded };
@@ -26,7 +33,7 @@ export function checkFile(file: string, cwd: string, set?: Readonly<Record<strin
 
 /** The workflow in a file; anything wrong with it ends the command with exit code 2. */
 export function loadFile(file: string, io: Io, set?: Readonly<Record<string, Json>>): LoadedWorkflow {
-  const { path, report, loaded } = checkFile(file, io.cwd, set);
+  const { path, report, loaded } = checkFile(file, { cwd: io.cwd, set });
   io.stderr.write(renderReport(report, io));
   if (loaded?.kind === 'workflow') return { ...loaded, path, text: report.text };
   const isSettings = loaded?.kind === 'settings';

@@ -25,7 +25,7 @@ export function readOverrides(
   return Object.fromEntries(entries);
 }
 
-function readOverride(written: string): [string, Json] {
+export function readOverride(written: string): [string, Json] {
   const at = written.indexOf('=');
   if (at < 1) throw bad(written, 'write --set name=value');
   try {

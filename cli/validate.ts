@@ -7,7 +7,7 @@ import { checkFile, type LoadedFile } from './load-file.ts';
 import { type FileReport, renderReport } from './render/diagnostics.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
-  const checked = positionals.map((file) => checkFile(file, io.cwd));
+  const checked = positionals.map((file) => checkFile(file, io));
   if (flag(values, 'json')) {
     io.stdout.write(`${JSON.stringify({ files: checked.map(toJson) }, null, 2)}\n`);
   } else {

@@ -1,0 +1,28 @@
+// The commands of those who keep Sluice running on several machines: part of the table in commands.ts.
+
+import type { Command } from '../command.ts';
+import { JSON_OPTION, REACH } from './shared-options.ts';
+
+export const OPERATING: readonly Command[] = [
+  {
+    name: 'push',
+    summary: 'Register workflows on a control plane, all of them or none',
+    positionals: [{ name: 'FILE', required: true, repeated: true }],
+    options: {
+      root: {
+        type: 'string',
+        value: 'DIR',
+        summary: "Where their relative paths stand on the target; each file's own directory is the default",
+      },
+      target: {
+        type: 'string',
+        value: 'T',
+        summary: 'The machine of stages that name none; local is the default',
+      },
+      set: { type: 'string', value: 'K=V', multiple: true, summary: 'Register with this value for a param' },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('../push.ts'),
+  },
+];

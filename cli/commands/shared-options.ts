@@ -1,0 +1,19 @@
+// Options that several commands have, with one meaning.
+
+import type { Option } from '../command.ts';
+
+export const JSON_OPTION: Option = { type: 'boolean', summary: 'Report as one JSON document on stdout' };
+
+export const REACH: Readonly<Record<string, Option>> = {
+  api: { type: 'string', value: 'URL', summary: 'The control plane; without it, the one of this project' },
+  'token-file': {
+    type: 'string',
+    value: 'F',
+    summary: 'The file with the token for --api (or SLUICE_TOKEN)',
+  },
+  db: {
+    type: 'string',
+    value: 'URL',
+    summary: 'Open this database here: a file, or the URL of sqld or Turso',
+  },
+};
