@@ -8,6 +8,8 @@ const PACKAGES = {
   snakemake: 'snakemake',
   tup: 'tup fuse3',
   parallel: 'parallel',
+  b3sum: 'b3sum',
+  inotifywait: 'inotify-tools',
 };
 const isThere = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const missing = Object.keys(PACKAGES).filter((program) => !isThere(program));
