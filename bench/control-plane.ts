@@ -3,34 +3,24 @@
 //
 //   npm run bench:control-plane [-- --quick]
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { serve } from './control-plane/plane.ts';
 import { type AtSize, measureSizes, standAtSize } from './control-plane/sizes.ts';
 import { measureThroughput, type Rate } from './control-plane/throughput.ts';
-import { formatTable, rounded } from './measure.ts';
-
-const RESULTS = 'bench/results';
+import { formatTable, keepResults, rounded } from './measure.ts';
 
 async function main(args: readonly string[]): Promise<void> {
   if (args[0] === '--as-server') return serve();
   if (args[0] === '--at-size') return standAtSize(Number(args[1]));
   const quick = args.includes('--quick');
   const began = performance.now();
-  console.log(
-    `${cpus().length} cores, Node ${process.versions.node}. Ratios count, not times: the machine may be`,
-  );
-  console.log('busy with other work. Medians of interleaved rounds.\n');
+  console.log('Ratios count, not times. Medians of interleaved rounds.\n');
   const rates = await measureThroughput({ quick });
   console.log(tableOfRates(rates));
   const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000];
   const atSizes = await measureSizes(sizes, quick ? 1 : 3);
   console.log(tableOfSizes(atSizes));
   const seconds = (performance.now() - began) / 1_000;
-  mkdirSync(RESULTS, { recursive: true });
-  const file = `${RESULTS}/control-plane.json`;
-  writeFileSync(file, `${JSON.stringify({ quick, seconds, rates, sizes: atSizes }, null, 2)}\n`);
-  console.log(`${file} written after ${seconds.toFixed(0)} s`);
+  keepResults('control-plane', { quick, seconds, rates, sizes: atSizes });
 }
 
 function tableOfRates(rates: readonly Rate[]): string {

@@ -1,4 +1,11 @@
-// Medians of what was measured, and the table they are printed in.
+// Medians of what was measured, the table they are printed in, and the file they are kept in.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+
+const RESULTS = 'bench/results';
+/** From before the bench itself makes the machine busy. */
+const BEFORE = { at: new Date().toISOString(), load: loadavg() };
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -28,4 +35,12 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 export function rounded(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+export function keepResults(name: string, results: object): void {
+  mkdirSync(RESULTS, { recursive: true });
+  const about = { ...BEFORE, node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model };
+  const file = `${RESULTS}/${name}.json`;
+  writeFileSync(file, `${JSON.stringify({ ...about, ...results }, null, 2)}\n`);
+  console.log(`${file} has every figure that was taken`);
 }

@@ -9,12 +9,13 @@
 // outputs were made anew, for not all of them find out that a touched file is unchanged.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from '../build.mjs';
+import { keepResults, tellMachine } from './machine.mjs';
 import { HAS_TIME, measureCommand } from './run/measure-command.mjs';
 import { allPeers } from './run/peers.mjs';
 import { median, table } from './run/table.mjs';
@@ -51,11 +52,10 @@ try {
 } finally {
   for (const folder of [installed, scratch]) remove(folder);
 }
-keepResults();
+keepResults('run', { results });
 
 function tellPeers(peers) {
-  const [cpu] = cpus();
-  console.log(`${cpus().length} × ${cpu?.model}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`);
+  tellMachine();
   for (const { name, version } of peers)
     console.log(
       version === null
@@ -182,12 +182,4 @@ function tellPerJob({ name }, size, rows, secondsOf) {
   if (name !== 'cold' || ours === undefined || xargs === undefined) return;
   const beyond = ((secondsOf(ours) - secondsOf(xargs)) / size) * 1_000;
   console.log(`sluice takes ${beyond.toFixed(2)} ms per job beyond xargs`);
-}
-
-function keepResults() {
-  const folder = join(ROOT, 'bench/results');
-  mkdirSync(folder, { recursive: true });
-  const about = { at: new Date().toISOString(), node: process.version, cpus: cpus().length, load: loadavg() };
-  writeFileSync(join(folder, 'run.json'), `${JSON.stringify({ ...about, results }, null, 2)}\n`);
-  console.log('\nbench/results/run.json has every time that was taken');
 }

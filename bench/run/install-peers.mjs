@@ -1,6 +1,8 @@
 // `npm run bench:peers`: installs what the benches compare with, where that is permitted.
 
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const PACKAGES = {
   make: 'make',
@@ -8,7 +10,11 @@ const PACKAGES = {
   snakemake: 'snakemake',
   tup: 'tup fuse3',
   parallel: 'parallel',
+  b3sum: 'b3sum',
+  inotifywait: 'inotify-tools',
 };
+/** In a folder of their own: nothing that the program needs, or that a test may import by mistake. */
+const FROM_NPM = ['wireit@0.14.13', 'turbo@2.11.11'];
 const isThere = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const missing = Object.keys(PACKAGES).filter((program) => !isThere(program));
 
@@ -31,3 +37,12 @@ else {
     console.log(status === 0 ? `installed ${name}` : `could not install ${name}`);
   }
 }
+
+const folder = fileURLToPath(new URL('../.peers', import.meta.url));
+mkdirSync(folder, { recursive: true });
+writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
+const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...FROM_NPM], {
+  cwd: folder,
+  stdio: 'inherit',
+});
+console.log(`${status === 0 ? 'installed' : 'could not install'} ${FROM_NPM.join(' and ')}`);
