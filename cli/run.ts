@@ -3,11 +3,10 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Ownership, takeOwnership } from '../host/owner.ts';
+import { type Ownership, readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import type { Capacity } from '../runner/capacity.ts';
 import { shown } from '../schema/diagnostic.ts';
-import { missingFeatures } from '../schema/features.ts';
 import { LOCAL } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
@@ -15,11 +14,13 @@ import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, te
 import { loadFile } from './load-file.ts';
 import { filesOf, keepTrees } from './lock/keep-trees.ts';
 import { readOverrides } from './overrides.ts';
+import { refuseMissing } from './refuse-missing.ts';
 import { renderGitFiles } from './render/git-files.ts';
 import { progressTerminal, TerminalProgress } from './render/live-progress.ts';
 import { renderRun, renderState, renderWarning } from './render/run.ts';
 import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
+import { jobsOf } from './run/jobs.ts';
 import { runHere } from './run/run-here.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
@@ -71,6 +72,8 @@ async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownershi
   for (let waited = false; ; waited = true) {
     const owner = takeOwnership(file);
     if (owner !== null) return owner;
+    const url = readOwnerNote(join(dirname(file), 'owner.json'))?.url;
+    if (url !== undefined) throw keptElsewhere(url);
     if (policy.concurrency === 'fail') {
       throw new CliError({
         code: 'run-in-progress',
@@ -84,17 +87,13 @@ async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownershi
   }
 }
 
-function refuseMissing(workflow: Workflow, file: string): void {
-  const missing = missingFeatures(workflow);
-  if (missing.length === 0) return;
-  const lines = missing.map(
-    ({ feature, stage }) => `${feature}${stage === null ? '' : ` (stage '${shown(stage)}')`}`,
-  );
-  throw new CliError({
-    code: 'not-built-yet',
-    message: `${shown(file)} asks for what run cannot do yet: ${lines.join(', ')}`,
-    hint: 'nothing was run; remove it, or wait for a later version',
-    exitCode: EXIT.failed,
+/** It never ends by itself, so there is nothing to wait for. */
+function keptElsewhere(url: string): CliError {
+  return new CliError({
+    code: 'kept-elsewhere',
+    message: `another sluice keeps this project, on ${url}`,
+    hint: 'under `sluice up` what is stale is made without asking, and `sluice status` tells; stop it to run by hand',
+    exitCode: EXIT.locked,
   });
 }
 
@@ -119,15 +118,4 @@ function capacityOf({ targets }: Workflow, jobs: number | undefined): Capacity {
     gpu: here?.gpu ?? 0,
     pools: {},
   };
-}
-
-function jobsOf(written: string | undefined): number | undefined {
-  if (written === undefined) return undefined;
-  const jobs = Number(written);
-  if (Number.isInteger(jobs) && jobs > 0) return jobs;
-  throw new CliError({
-    code: 'bad-jobs',
-    message: `--jobs ${shown(written)} is not a number of commands`,
-    hint: 'write a whole number from 1, for example --jobs 4',
-  });
 }

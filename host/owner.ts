@@ -1,7 +1,7 @@
 // Who owns `.sluice/`: an exclusive transaction, which the operating system ends with the process that held it.
 
-import { mkdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'libsql';
 import { writeFileAtomic } from './atomic-write.ts';
 
@@ -10,6 +10,8 @@ export interface OwnerNote {
   readonly pid: number;
   readonly url?: string;
 }
+
+const OWNER_NOTE = 'owner.json';
 
 export function readOwnerNote(file: string): OwnerNote | null {
   try {
@@ -39,6 +41,8 @@ export function takeOwnership(file: string): Ownership | null {
     if (isBusy(error)) return null;
     throw error;
   }
+  // What a dead owner said of itself must not send anybody to where nobody is.
+  rmSync(join(dirname(file), OWNER_NOTE), { force: true });
   return { release: () => void database.close() };
 }
 

@@ -15,11 +15,12 @@ export interface PoolContext {
   readonly runner: string;
   readonly targets: readonly string[];
   readonly capacity: Capacity;
-  readonly workflow: string;
-  readonly stages: readonly string[];
+  /** Null is every workflow, and every stage of it, that the control plane has for these targets. */
+  readonly workflow: string | null;
+  readonly stages: readonly string[] | null;
   readonly run: string | null;
   readonly stageOf: (item: Claimed) => Stage;
-  /** All of one stage. */
+  /** All of one stage of one workflow. */
   readonly perform: (items: readonly Claimed[]) => Promise<readonly Performed[]>;
   readonly observe: (observations: readonly Observation[]) => Promise<void>;
   readonly posted: (performed: Performed, answer: Answer) => void;
@@ -68,6 +69,11 @@ export class WorkPool {
     }
   }
 
+  /** Something may have become ready: claims again now, not only when what runs has ended. */
+  poke(): void {
+    this.#wake();
+  }
+
   close(): void {
     clearInterval(this.#heartbeat);
   }
@@ -93,7 +99,9 @@ export class WorkPool {
     const { items } = await answerOf(
       client.api.work.claim.$post({
         json: {
-          ...{ runner, targets: [...targets], workflow, stages: [...stages], lease_seconds: LEASE_SECONDS },
+          ...{ runner, targets: [...targets], lease_seconds: LEASE_SECONDS },
+          ...(workflow === null ? {} : { workflow }),
+          ...(stages === null ? {} : { stages: [...stages] }),
           limit: Math.min(500, this.#cores() * AHEAD - this.#waiting.length),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },
@@ -111,8 +119,9 @@ export class WorkPool {
 
   #start(): void {
     for (let i = 0; i < this.#waiting.length; ) {
-      const stage = this.#context.stageOf(this.#waiting[i]!);
-      if (!this.#usage.fits(stage.resources) || !this.#hasWorker(stage)) {
+      const item = this.#waiting[i]!;
+      const stage = this.#context.stageOf(item);
+      if (!this.#usage.fits(stage.resources) || !this.#hasWorker(item, stage)) {
         i += 1;
         continue;
       }
@@ -124,21 +133,23 @@ export class WorkPool {
   #takeFrom(index: number, stage: Stage): Claimed[] {
     const most = stage.fanOut?.strategy === 'chunked' ? (stage.fanOut.chunkSize ?? 1) : 1;
     const taken: Claimed[] = [];
+    const wanted = stageKey(this.#waiting[index]!);
     for (let i = index; i < this.#waiting.length && taken.length < most; ) {
-      if (this.#waiting[i]!.stage === stage.id) taken.push(...this.#waiting.splice(i, 1));
+      if (stageKey(this.#waiting[i]!) === wanted) taken.push(...this.#waiting.splice(i, 1));
       else i += 1;
     }
     return taken;
   }
 
-  #hasWorker({ id, fanOut }: Stage): boolean {
-    return (this.#running.get(id) ?? 0) < (fanOut?.maxWorkers ?? Number.POSITIVE_INFINITY);
+  #hasWorker(item: Claimed, { fanOut }: Stage): boolean {
+    return (this.#running.get(stageKey(item)) ?? 0) < (fanOut?.maxWorkers ?? Number.POSITIVE_INFINITY);
   }
 
   async #run(stage: Stage, items: readonly Claimed[]): Promise<void> {
     this.#active += 1;
     this.#usage.take(stage.resources);
-    this.#running.set(stage.id, (this.#running.get(stage.id) ?? 0) + 1);
+    const key = stageKey(items[0]!);
+    this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
     try {
       const performed = await this.#context.perform(items);
       this.#done.push(...performed);
@@ -147,7 +158,7 @@ export class WorkPool {
     } finally {
       this.#active -= 1;
       this.#usage.give(stage.resources);
-      this.#running.set(stage.id, this.#running.get(stage.id)! - 1);
+      this.#running.set(key, this.#running.get(key)! - 1);
       this.#wake();
     }
   }
@@ -178,7 +189,7 @@ export class WorkPool {
   #notForEver(performed: Performed): Performed {
     const { item, post } = performed;
     if (post.kind !== 'release' || this.#context.isStopping()) return performed;
-    const key = `${item.stage}\0${item.entity}`;
+    const key = `${stageKey(item)}\0${item.entity}`;
     const times = (this.#released.get(key) ?? 0) + 1;
     this.#released.set(key, times);
     if (times < MOST_RELEASES) return performed;
@@ -226,6 +237,10 @@ export class WorkPool {
     ).catch(() => ({ lost: [] as number[] }));
     for (const token of lost) this.#held.delete(token);
   }
+}
+
+function stageKey({ workflow, stage }: Claimed): string {
+  return `${workflow}\0${stage}`;
 }
 
 /** 409 says that all of them were lost: an answer, not a mistake. */

@@ -1,7 +1,7 @@
 // Disk → observations → control plane: looks at what the patterns of one workflow match, and tells what is new.
 
 import { answerOf, type Client } from '../host/client.ts';
-import type { Disk } from '../host/disk.ts';
+import type { Disk, Stamp } from '../host/disk.ts';
 import type { IgnoreRule } from '../host/ignore.ts';
 import type { PathHasher } from '../host/path-hash.ts';
 import { type Pattern, parsePattern } from '../schema/pattern.ts';
@@ -19,6 +19,8 @@ export interface ReportContext {
   readonly hasher: PathHasher;
   readonly reported: Reported;
   readonly disk: Disk;
+  /** Of a path that may still be written nothing is said, neither what it is nor that it is gone. */
+  readonly isSettled?: (path: string, stamp?: Stamp) => boolean;
 }
 
 /** As the control plane lists them. */
@@ -46,6 +48,7 @@ export async function reportAll(patterns: readonly LookedFor[], context: ReportC
   });
   const trouble = [...problems];
   const seen = new Map<string, Observation>();
+  const held = new Set<string>();
   for (const { path, stamp, matches } of found) {
     const globs = matches.flatMap(({ pattern }) => places[pattern]!.glob ?? []);
     for (const glob of globs) {
@@ -56,12 +59,18 @@ export async function reportAll(patterns: readonly LookedFor[], context: ReportC
     // The directory of a fan-out matters only by its files.
     if (globs.length < matches.length) await look(path, stamp);
   }
-  const gone = reported.paths().filter((path) => !seen.has(path));
+  const gone = reported
+    .paths()
+    .filter((path) => !seen.has(path) && !held.has(path) && !isBelow(path, trouble));
   const news = [...[...seen.values()].filter((each) => reported.isNews(each)), ...gone.map(asGone)];
   await send(news, context);
   return { found: seen.size, sent: news.length, problems: trouble };
 
   async function look(path: string, stamp?: Parameters<PathHasher['hashPath']>[1]): Promise<void> {
+    if (context.isSettled?.(path, stamp) === false) {
+      held.add(path);
+      return;
+    }
     const content = await hasher.hashPathInSlices(path, stamp);
     if (content.kind === 'missing') return;
     if (content.kind === 'unreadable') trouble.push({ path: content.path, reason: content.reason });
@@ -111,6 +120,11 @@ function absolute(text: string): Pattern {
   const parsed = parsePattern(text);
   if (!parsed.ok) throw new Error(`not a pattern after registering: ${text}`);
   return parsed.pattern;
+}
+
+/** What could not be looked into is not known to be gone. */
+function isBelow(path: string, trouble: readonly { readonly path: string }[]): boolean {
+  return trouble.some((each) => path === each.path || path.startsWith(`${each.path}/`));
 }
 
 function asGone(path: string): Observation {

@@ -5,6 +5,17 @@ import { JSON_OPTION, REACH } from './shared-options.ts';
 
 export const OPERATING: readonly Command[] = [
   {
+    name: 'up',
+    summary: 'Keep workflows fresh here: drop files and their results are made, until Ctrl-C',
+    positionals: [{ name: 'DIR|FILE', required: false, repeated: true }],
+    options: {
+      port: { type: 'string', short: 'p', value: 'N', summary: 'The port; 8484 is the default' },
+      host: { type: 'string', value: 'ADDRESS', summary: 'The address; 127.0.0.1 is the default' },
+      jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
+    },
+    load: () => import('../up.ts'),
+  },
+  {
     name: 'push',
     summary: 'Register workflows on a control plane, all of them or none',
     positionals: [{ name: 'FILE', required: true, repeated: true }],

@@ -73,6 +73,12 @@ export class KeepResults {
     return made;
   }
 
+  /** For who goes on for months: what was told need not be kept. */
+  forget(): void {
+    this.#results.clear();
+    this.#remade.clear();
+  }
+
   has(state: NamedState): boolean {
     return this.#results.has(keyOf(state));
   }
@@ -98,6 +104,7 @@ export class KeepResults {
     const stage = this.stages.get(item.stage)!;
     this.#lockIn(performed, stage);
     if (post.kind === 'complete' && post.item.outcome === 'verified') return;
+    this.#retries.delete(keyOf(item));
     for (const { path } of outs) this.#remade.set(path, stage.id);
     if (stage.outs.some(({ path }) => path.endsWith('/'))) this.#madeDirectory = true;
     this.#context.log.append({

@@ -36,34 +36,51 @@ export interface MachinePlace {
   readonly root: string;
   /** `.sluice/` of the project. */
   readonly own: string;
+  /** The real one, unless somebody wants to know what is looked at. */
+  readonly disk?: Disk;
+}
+
+/** What all workflows of a project share on this machine. */
+export interface MachineBase {
+  readonly blake3: ReturnType<typeof loadBlake3>;
+  readonly cache: StatCache;
+  readonly supervisor: Supervisor;
+  close(): Promise<void>;
+}
+
+export async function openMachine(place: MachinePlace): Promise<Machine> {
+  const base = await openMachineBase(place.own);
+  return { ...machineFor(base, place), close: () => base.close() };
 }
 
 /** Ends what a dead owner left running, before anything is started. */
-export async function openMachine({ workflow, path, root, own }: MachinePlace): Promise<Machine> {
+export async function openMachineBase(own: string): Promise<MachineBase> {
   const blake3 = loadBlake3();
   const cache = new StatCache({ path: join(own, 'stat-cache'), hash: blake3.hash, nowMs: Date.now });
-  // The files that every run writes beside the workflow must not make a dep on `./` stale.
-  const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
-  const ignore = ignoreRule([...workflow.watch.ignore, ...beside]);
-  const looks = new LookRecord(DISK);
-  const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   const file = join(own, 'journal');
   await endLeftovers(file);
   const journal = openJournal(file);
   const supervisor = createSupervisor(journal);
+  const close = async () => {
+    cache.save();
+    await supervisor.close();
+    journal.close();
+  };
+  return { blake3, cache, supervisor, close };
+}
+
+export function machineFor(
+  { blake3, cache, supervisor }: MachineBase,
+  { workflow, path, root, disk = DISK }: Omit<MachinePlace, 'own'>,
+): Omit<Machine, 'close'> {
+  // The files that every run writes beside the workflow must not make a dep on `./` stale.
+  const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
+  const ignore = ignoreRule([...workflow.watch.ignore, ...beside]);
+  const looks = new LookRecord(disk);
+  const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   return {
-    hash: blake3.hash,
-    looks,
-    disk: looks.disk,
-    hasher,
-    ignore,
-    supervisor,
+    ...{ hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor },
     list: (pattern) => scan({ patterns: [pattern], root, ignore }).found.map(({ path: found }) => found),
-    close: async () => {
-      cache.save();
-      await supervisor.close();
-      journal.close();
-    },
   };
 }
 

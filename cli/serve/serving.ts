@@ -1,6 +1,6 @@
 // What `serve` and `up` share: the control plane listening on this machine, its note for other commands, its sweep.
 
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { type createApp, createStore } from '../../api/app.ts';
@@ -47,6 +47,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     stop: async () => {
       clearInterval(sweeping);
       await server.stop();
+      // Whoever comes next must not be sent to an address where nobody is.
+      rmSync(join(own, 'owner.json'), { force: true });
     },
   };
 }
