@@ -183,5 +183,5 @@ export class Keeper {
 }
 
 function dueInMs({ workflow, times }: Kept): number {
-  return times.dueInMs({ settleMs: workflow.settling.waitMs(), polls: workflow.watches.isExhausted });
+  return times.dueInMs({ settleMs: workflow.settling.waitMs(), polls: workflow.polls });
 }

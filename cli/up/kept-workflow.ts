@@ -43,7 +43,7 @@ export class KeptWorkflow {
   readonly name: string;
   readonly watches: DirectoryWatches;
   readonly settling: Settling;
-  readonly scanIntervalMs: number;
+  readonly #polls: boolean;
   readonly #place: Place;
   readonly #context: KeptContext;
   readonly #watching: Watching;
@@ -85,7 +85,7 @@ export class KeptWorkflow {
     this.name = workflow.name;
     this.watches = look.watches;
     this.settling = look.settling;
-    this.scanIntervalMs = workflow.watch.scanIntervalMs;
+    this.#polls = workflow.watch.poll === true;
     this.#context = context;
     this.#place = place;
     this.#watching = { ...look.watching, isSettled: (at, stamp) => look.settling.isSettled(at, stamp) };
@@ -110,6 +110,11 @@ export class KeptWorkflow {
       isMine: context.isMine,
     };
     this.#perform = async (items) => this.#recipes.attach(await performWork(items, perform));
+  }
+
+  /** Whether nothing tells when something happens, or the workflow does not want to rely on it. */
+  get polls(): boolean {
+    return this.#polls || this.watches.isExhausted;
   }
 
   stageOf(stage: string): Stage {
