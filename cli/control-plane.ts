@@ -79,10 +79,14 @@ export const THIS_PROCESS: Caller = {
 };
 
 export function inProcess(db: Database, io: Io): Reached {
-  const app = createApp(createParts(db, io));
+  return { client: clientOf(createApp(createParts(db, io))), close: () => db.close() };
+}
+
+/** Of an app in this process, which trusts it. */
+export function clientOf(app: ReturnType<typeof createApp>): Client {
   const fetch = (input: string | URL | Request, init?: RequestInit) =>
     Promise.resolve(app.fetch(new Request(input, init), { trusted: THIS_PROCESS }));
-  return { client: createClient({ url: 'http://sluice.local', fetch }), close: () => db.close() };
+  return createClient({ url: 'http://sluice.local', fetch });
 }
 
 function toOwner(own: string): Client {

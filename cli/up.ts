@@ -4,13 +4,12 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createApp } from '../api/app.ts';
-import { createClient } from '../host/client.ts';
 import { readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { LOCAL } from '../schema/words.ts';
 import { CliError, EXIT, type ExitCode, type Invocation, type Io, text, type Values } from './command.ts';
-import { createParts, ensureOwnFolder, THIS_PROCESS } from './control-plane.ts';
+import { clientOf, createParts, ensureOwnFolder } from './control-plane.ts';
 import type { LoadedWorkflow } from './load-file.ts';
 import { explained } from './refused.ts';
 import { renderState, renderWarning } from './render/run.ts';
@@ -38,9 +37,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     closing.push(() => db.close());
     const parts = createParts(db, io);
     const app = createApp(parts);
-    const fetch = (input: string | URL | Request, init?: RequestInit) =>
-      Promise.resolve(app.fetch(new Request(input, init), { trusted: THIS_PROCESS }));
-    const client = createClient({ url: 'http://sluice.local', fetch });
+    const client = clientOf(app);
     const base = await openMachineBase(own);
     closing.push(() => base.close());
     const prefix = (name: string) => (loaded.length > 1 ? `${name}/` : '');
@@ -57,7 +54,8 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     closing.push(stopListening);
     io.stderr.write(`sluice is listening on ${serving.url}\n`);
     const working = keeper.run();
-    await keeper.ready();
+    // What goes wrong in the first look must not be waited for.
+    await Promise.race([keeper.ready(), working]);
     tellWatching(loaded, io);
     const stopFollowing = files.follow((changed) => keeper.keep(changed));
     closing.push(stopFollowing);

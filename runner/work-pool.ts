@@ -15,8 +15,9 @@ export interface PoolContext {
   readonly runner: string;
   readonly targets: readonly string[];
   readonly capacity: Capacity;
-  /** Null is every workflow, and every stage of it, that the control plane has for these targets. */
-  readonly workflow: string | null;
+  /** Those it can perform now; asked before every claim. */
+  readonly workflows: () => readonly string[];
+  /** Null is every stage of them. */
   readonly stages: readonly string[] | null;
   readonly run: string | null;
   readonly stageOf: (item: Claimed) => Stage;
@@ -93,14 +94,14 @@ export class WorkPool {
   }
 
   async #claim(): Promise<void> {
-    const { client, runner, targets, workflow, stages, run, capacity } = this.#context;
+    const { client, runner, targets, workflows, stages, run, capacity } = this.#context;
     // What has ended may be all that something else is waiting for.
     await this.#post();
     const { items } = await answerOf(
       client.api.work.claim.$post({
         json: {
           ...{ runner, targets: [...targets], lease_seconds: LEASE_SECONDS },
-          ...(workflow === null ? {} : { workflow }),
+          workflows: [...workflows()],
           ...(stages === null ? {} : { stages: [...stages] }),
           limit: Math.min(500, this.#cores() * AHEAD - this.#waiting.length),
           free: {

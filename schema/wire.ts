@@ -58,6 +58,8 @@ export const claimBody = z.strictObject({
     .default({ cores: 1, memory_bytes: null, gpu: 0, pools: {} }),
   labels: z.record(z.string(), z.string()).default({}),
   workflow: name.optional(),
+  /** Only of these: a runner may know fewer workflows than the control plane. */
+  workflows: z.array(name).optional(),
   stages: z.array(z.string()).optional(),
   run: name.optional(),
   /** How long the answer may be held back while there is nothing to do. */

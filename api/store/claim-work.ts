@@ -48,11 +48,12 @@ async function isCurrent({ registered }: Store, { version }: Registered): Promis
 }
 
 function offersTo(known: Registered, body: ClaimBody): readonly Offer[] {
-  const { workflow, stages } = body;
+  const { workflow, workflows, stages } = body;
   return [...known.stages.values()].flatMap((placed): readonly Offer[] => {
     const { paused } = known.workflows.get(placed.of.name)!;
     const isAsked =
       (workflow === undefined || placed.of.name === workflow) &&
+      (workflows === undefined || workflows.includes(placed.of.name)) &&
       (stages === undefined || stages.includes(placed.stage.id));
     return isAsked && !paused && fits(placed, body) ? [offerOf(placed)] : [];
   });

@@ -73,7 +73,15 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
     isMine: (tokens: readonly number[]) => pool.isMine(tokens),
   };
   const pool: WorkPool = new WorkPool({
-    ...{ client, runner: RUNNER, targets: [TARGET], capacity, workflow: workflow.name, stages, run: id },
+    ...{
+      client,
+      runner: RUNNER,
+      targets: [TARGET],
+      capacity,
+      workflows: () => [workflow.name],
+      stages,
+      run: id,
+    },
     stageOf: ({ stage }) => kept.stages.get(stage)!,
     perform: async (items) => recipes.attach(await performWork(items, context)),
     observe: (observations) => send(observations, watching),

@@ -46,7 +46,8 @@ export class Keeper {
     this.#options = options;
     this.#pool = new WorkPool({
       ...{ client: options.client, runner: RUNNER, targets: [TARGET], capacity: options.capacity },
-      ...{ workflow: null, stages: null, run: null },
+      // The project's database may know workflows that this process was not given.
+      ...{ workflows: () => [...this.#kept.keys()], stages: null, run: null },
       stageOf: ({ workflow, stage }) => this.#kept.get(workflow)!.workflow.stageOf(stage),
       perform: (items) => this.#kept.get(items[0]!.workflow)!.workflow.perform(items),
       observe: async (observations) => {
@@ -115,10 +116,6 @@ export class Keeper {
     for (const kept of this.#kept.values()) await this.#look(kept);
     this.#isReady = true;
     this.#tellReady();
-  }
-
-  get watchedDirectories(): number {
-    return [...this.#kept.values()].reduce((sum, { workflow }) => sum + workflow.watches.size, 0);
   }
 
   stop(): void {

@@ -5,27 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { takeOwnership } from '../../host/owner.ts';
 import { PROGRAM, temporaryFolder } from '../rig/cli.ts';
 import { project } from '../rig/project.ts';
-
-/** Each text is counted; the counts are put together with a title. */
-const PLAYBOOK = `
-params: {title: Words}
-stages:
-  count_{text}:
-    cmd: |
-      echo count >> runs.log
-      wc -w < {{deps[0].path}} > {{outs[0].path}}
-    deps: ["texts/{text}.txt"]
-    outs: ["counts/{text}.txt"]
-  sum:
-    cmd: |
-      echo sum >> runs.log
-      { echo {{params.title}}; cat {{deps[0].path}}; } > {{outs[0].path}}
-    deps: ["counts/{text}.txt"]
-    outs: [sum.txt]
-`;
-
-const words = () =>
-  project({ 'p.yaml': PLAYBOOK, 'texts/a.txt': 'one two\n', 'texts/b.txt': 'one two three\n' });
+import { WORDS as PLAYBOOK, words } from './words.ts';
 
 describe('a run', () => {
   test('full pipeline, local execution: makes everything once, and a second run does nothing', async () => {

@@ -51,6 +51,16 @@ test('what one workflow makes flows into the next, with nothing special said', L
   expect([rig.runs('copy'), rig.runs('shout')]).toEqual([2, 2]);
 });
 
+test('a workflow of the project that was not given is left alone', LIMIT, async () => {
+  const rig = copying({ 'q.yaml': SHOUT, 'out/old.txt': 'old\n' });
+  await rig.sluice('run', 'q.yaml');
+  await startUp(rig.root, 'p.yaml');
+  await until(() => rig.has('out/first.txt'));
+  rig.write('in/second.txt', 'two\n');
+  await until(() => rig.has('out/second.txt'));
+  expect([rig.runs('copy'), rig.runs('shout')]).toEqual([2, 1]);
+});
+
 const SAVES: readonly [string, (path: string) => void][] = [
   ['written in place', (path) => writeFileSync(path, 'final\n')],
   [
