@@ -36,10 +36,16 @@ export function commandEnvironment(parts: EnvironmentParts): Readonly<Record<str
   };
 }
 
-function keptOf(host: EnvironmentParts['host']): Record<string, string> {
+/** A runner has one environment and many commands. */
+const KEPT_OF = new WeakMap<EnvironmentParts['host'], Readonly<Record<string, string>>>();
+
+function keptOf(host: EnvironmentParts['host']): Readonly<Record<string, string>> {
+  const known = KEPT_OF.get(host);
+  if (known !== undefined) return known;
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(host)) {
     if (value !== undefined && KEPT.test(name)) kept[name] = value;
   }
+  KEPT_OF.set(host, kept);
   return kept;
 }

@@ -4,14 +4,12 @@
 // what failed half-way must not count as done (`set +e` in the script turns that off). POSIX sh has no
 // `pipefail`: of a pipeline only the last part counts. As in any shell, death by signal N is exit code 128 + N.
 
-import { mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { writeFileAtomic } from '../host/atomic-write.ts';
 import { type Command, FILES, launchScript, unusableIn } from './launch-script.ts';
 import { tailOf } from './log-tail.ts';
 import { findProgram } from './platform.ts';
-import { endGroup } from './process-group.ts';
 import type { SlotEnd } from './slot.ts';
 import type { Running, Supervisor } from './supervisor.ts';
 
@@ -54,7 +52,7 @@ export async function execute(request: ExecuteRequest): Promise<Outcome> {
   const prepared = prepare(request);
   if ('reason' in prepared) return { kind: 'unstartable', reason: prepared.reason };
   const begun = performance.now();
-  const running = await request.supervisor.start(prepared.launch, request.workDir, request.signal);
+  const running = request.supervisor.start(prepared.launch, request.workDir);
   if (running === null) return { kind: 'unstartable', reason: 'no shell could be started to run it' };
   const stopped = await attend(running, request);
   const end = await running.ended;
@@ -71,7 +69,8 @@ function prepare(request: ExecuteRequest): { readonly launch: string } | { reado
     const reason = command === null ? notFound(request.command) : unusableIn(command, env);
     if (command === null || reason !== null) return { reason: reason! };
     writeFiles(request);
-    return { launch: launchScript({ command, cwd, env, workDir, hasStdin: stdin !== undefined }) };
+    const { sh } = request.supervisor;
+    return { launch: launchScript({ command, cwd, env, workDir, hasStdin: stdin !== undefined, sh }) };
   } catch (error) {
     // A directory that is missing or closed to us, a full disk: the message names the path.
     if (error instanceof Error && 'code' in error) return { reason: error.message };
@@ -91,7 +90,7 @@ function notFound(command: Command): string {
 }
 
 function writeFiles({ command, workDir, stdin }: ExecuteRequest): void {
-  mkdirSync(workDir, { recursive: true });
+  if (!existsSync(workDir)) mkdirSync(workDir, { recursive: true });
   if (command.kind === 'shell') writeFileSync(join(workDir, FILES.script), command.script);
   if (stdin !== undefined) writeFileSync(join(workDir, FILES.stdin), stdin, { mode: 0o600 });
 }
@@ -106,14 +105,12 @@ async function attend(running: Running, request: ExecuteRequest): Promise<Stoppe
   const stop = new Promise<Stopped>((resolve) => {
     cancel = () => resolve('cancelled');
     if (timeoutMs > 0) timer = setTimeout(() => resolve('timeout'), Math.min(timeoutMs, LONGEST_TIMER_MS));
-    // It may have been aborted while the shell was started.
-    if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel);
   });
   const stopped = await Promise.race([running.ended.then(() => null), stop]);
   clearTimeout(timer);
   signal?.removeEventListener('abort', cancel);
-  if (stopped !== null) await endGroup(running.group, graceMs);
+  if (stopped !== null) await running.stop(graceMs);
   return stopped;
 }
 
@@ -134,20 +131,21 @@ function conclude({ request, end, stopped, seconds, leftBehind }: Facts): Outcom
       reason: tailOf(workDir, 'stderr', 1_000) || 'its files could not be opened',
     };
   }
-  // Whoever killed the slot's shell has taken the exit code with it.
-  const exitCode = end.kind === 'exited' ? end.exitCode : 128 + constants.signals[KILLED_BY[end.kind]];
+  const exitCode = end.kind === 'exited' ? end.exitCode : 128 + constants.signals[signalBy(end)];
   keepResult(workDir, exitCode);
   if (stopped === 'cancelled') return { kind: 'cancelled' };
   return { kind: stopped ?? 'exited', exitCode, signal: signalOf(exitCode), seconds, leftBehind };
 }
 
-const KILLED_BY = { lost: 'SIGKILL', unstarted: 'SIGTERM' } as const;
+function signalBy(end: Exclude<SlotEnd, { kind: 'exited' }>): NodeJS.Signals {
+  return end.kind === 'lost' ? end.signal : 'SIGTERM';
+}
 
 function keepResult(workDir: string, exitCode: number): void {
   // A command may have removed its own work directory.
-  if (!statSync(workDir, { throwIfNoEntry: false })) return;
+  if (!existsSync(workDir)) return;
   for (const name of [FILES.stdout, FILES.stderr]) removeIfEmpty(join(workDir, name));
-  writeFileAtomic(join(workDir, FILES.exitCode), `${exitCode}\n`);
+  writeFileSync(join(workDir, FILES.exitCode), `${exitCode}\n`);
 }
 
 function removeIfEmpty(file: string): void {

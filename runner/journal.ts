@@ -3,7 +3,7 @@
 //
 //   boot ID                     what follows was written since this boot
 //   + GROUP START "WORK DIR"    about to start a command; START is ? where the system does not tell
-//   - GROUP                     it has ended, and nothing of it runs
+//   - GROUP                     nothing of the group runs any more; one group may serve many commands before that
 //   > ["PATH", …]               about to make these; once they are renamed or removed nothing is written
 //
 // Nothing is synced: after a power cut nothing runs either. A line cut short by a crash belongs to a command
@@ -22,13 +22,15 @@ export interface Group {
 
 export interface Journal {
   started(group: Group): void;
+  /** Its command has ended; the group waits for the next. */
   ended(id: number): void;
+  gone(id: number): void;
   /** Hidden files that are of no use to anybody if we die; the function is to be called when they are gone. */
   making(paths: readonly string[]): () => void;
   close(): void;
 }
 
-/** Emptied beyond this size, at the next moment when nothing runs. */
+/** Written anew beyond this size, at the next moment when nothing runs. */
 const ROOMY_BYTES = 64 * 1024;
 
 /** Only the owner of `.sluice/` may write it, after `endLeftovers`. */
@@ -36,6 +38,7 @@ export function openJournal(file: string): Journal {
   mkdirSync(dirname(file), { recursive: true });
   const fd = openSync(file, 'a', 0o600);
   const header = `boot ${bootId()}\n`;
+  const groups = new Map<number, Group>();
   const running = new Set<number>();
   let making = 0;
   const hadNothing = fstatSync(fd).size <= header.length;
@@ -43,15 +46,21 @@ export function openJournal(file: string): Journal {
   const emptyIf = (isRoomy: boolean) => {
     if (!isRoomy || running.size > 0 || making > 0) return;
     ftruncateSync(fd);
-    bytes = writeSync(fd, header);
+    bytes = writeSync(fd, header + [...groups.values()].map(lineOf).join(''));
   };
   return {
-    started({ id, startTime, workDir }) {
-      running.add(id);
-      bytes += writeSync(fd, `+ ${id} ${startTime ?? '?'} ${JSON.stringify(workDir)}\n`);
+    started(group) {
+      running.add(group.id);
+      groups.set(group.id, group);
+      bytes += writeSync(fd, lineOf(group));
     },
     ended(id) {
       running.delete(id);
+      emptyIf(bytes >= ROOMY_BYTES);
+    },
+    gone(id) {
+      running.delete(id);
+      groups.delete(id);
       bytes += writeSync(fd, `- ${id}\n`);
       emptyIf(bytes >= ROOMY_BYTES);
     },
@@ -70,6 +79,10 @@ export function openJournal(file: string): Journal {
       closeSync(fd);
     },
   };
+}
+
+function lineOf({ id, startTime, workDir }: Group): string {
+  return `+ ${id} ${startTime ?? '?'} ${JSON.stringify(workDir)}\n`;
 }
 
 /** Those started since this boot and not seen to end; none if there is no journal. */

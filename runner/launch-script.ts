@@ -1,9 +1,9 @@
-// The shell code that turns a waiting shell into a command: its files, its directory, its environment, then itself.
+// The shell code that starts a command in a child of the shell that reads it: its files, directory, environment, then
+// itself.
 //
 // It travels through a pipe and not through a file, because the environment may hold secrets.
 
 import { join } from 'node:path';
-import { unreachable } from '../schema/words.ts';
 
 export type Command =
   | { readonly kind: 'shell'; readonly script: string }
@@ -17,6 +17,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly workDir: string;
   readonly hasStdin: boolean;
+  /** By its absolute path: what shell commands are run with. */
+  readonly sh: string;
 }
 
 /** What a command leaves in its work directory. */
@@ -32,8 +34,7 @@ export const FILES = {
 export const REPORT_FD = 3;
 export const UNSTARTED = 'unstarted';
 
-/** One compound command, so that the shell has read all of it before its stdin becomes the command's. */
-export function launchScript({ command, cwd, env, workDir, hasStdin }: Launch): string {
+export function launchScript({ command, cwd, env, workDir, hasStdin, sh }: Launch): string {
   const at = (name: string) => quoted(join(workDir, name));
   const lines = [
     `trap 'echo ${UNSTARTED} >&${REPORT_FD}' EXIT`,
@@ -43,21 +44,14 @@ export function launchScript({ command, cwd, env, workDir, hasStdin }: Launch): 
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
     'trap - EXIT',
     `exec ${REPORT_FD}>&-`,
-    ...startOf(command, at(FILES.script)),
+    // A shell of its own also for shell commands: in a forked one `$$` would be the pid of the slot.
+    command.kind === 'shell' ? `exec ${quoted(sh)} -e ${at(FILES.script)}` : `exec ${programOf(command)}`,
   ];
-  return `{\n${lines.join('\n')}\n}\n`;
+  return `(\n${lines.join('\n')}\n)\n`;
 }
 
-function startOf(command: Command, script: string): readonly string[] {
-  switch (command.kind) {
-    case 'shell':
-      // Read by the shell that is already there: another `sh` would cost 0.4 ms more.
-      return ['set -e', `. ${script}`, 'exit'];
-    case 'program':
-      return [`exec ${[command.program, ...command.args].map(quoted).join(' ')}`];
-    default:
-      return unreachable(command);
-  }
+function programOf({ program, args }: Extract<Command, { kind: 'program' }>): string {
+  return [program, ...args].map(quoted).join(' ');
 }
 
 /** Why the command cannot be written down for a shell, or null if it can. */

@@ -56,8 +56,7 @@ export async function makeStates(
   const begun = performance.now();
   const { stage, entity } = states[0]!;
   const workDir = workDirFor(context, stage.id, entity);
-  removeWorkDir(workDir);
-  mkdirSync(workDir, { recursive: true });
+  makeEmpty(workDir);
   const outs = prepareOutputs(
     states.flatMap((files) => planOutputs(files)),
     `t${token}`,
@@ -73,6 +72,13 @@ export async function makeStates(
   else if (context.workflow.policy.cleanOnSuccess) removeWorkDir(workDir);
   settled();
   return made;
+}
+
+/** There is something in its way only after an attempt that failed, or was of another time. */
+function makeEmpty(workDir: string): void {
+  if (mkdirSync(workDir, { recursive: true }) !== undefined) return;
+  removeWorkDir(workDir);
+  mkdirSync(workDir, { recursive: true });
 }
 
 /** Found again from the state alone, so that `debug` needs no index; an attempt starts with an empty one. */

@@ -2,7 +2,7 @@
 //
 // Tested on Linux. Elsewhere there is no /proc: what cannot be told is null, and callers then do less, not worse.
 
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 
 export interface ProcessFacts {
@@ -39,6 +39,38 @@ export function runningIn(group: number): readonly ProcessFacts[] | null {
     .map((name) => factsOf(Number(name)))
     .filter((facts) => facts !== null)
     .filter((facts) => facts.group === group && !facts.isZombie);
+}
+
+/** The pid that was given out last; null on a system that does not tell. */
+export function newestPid(): number | null {
+  const text = readProc('sys/kernel/ns_last_pid');
+  return text === null ? null : Number(text);
+}
+
+/** Up to so many it is cheaper to ask for each pid that was given out meanwhile than to list all processes. */
+const MOST_ASKED_FOR = 100;
+
+/**
+ * Who runs in a group besides `leader`, of those that were started after `newestBefore` was the newest pid (null: at
+ * any time). Null on a system that does not tell.
+ */
+export function othersIn(
+  group: number,
+  leader: number,
+  newestBefore: number | null,
+): readonly number[] | null {
+  const newest = newestBefore === null ? null : newestPid();
+  const given = newest === null ? -1 : newest - newestBefore!;
+  // Below zero they have started again from the lowest.
+  if (given < 0 || given > MOST_ASKED_FOR)
+    return runningIn(group)?.flatMap(({ pid }) => (pid === leader ? [] : [pid])) ?? null;
+  const pids = Array.from({ length: given }, (_, i) => newestBefore! + 1 + i);
+  return pids.filter((pid) => pid !== leader && existsSync(`/proc/${pid}`) && isRunningIn(group, pid));
+}
+
+function isRunningIn(group: number, pid: number): boolean {
+  const facts = factsOf(pid);
+  return facts !== null && facts.group === group && !facts.isZombie;
 }
 
 /** As it was when the process started its program; empty if it may not be read. */

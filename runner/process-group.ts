@@ -10,13 +10,18 @@ const LONGEST_LOOK_MS = 50;
 /** Whether anything had to be ended. Returns once nothing of the group runs any more. */
 export async function endGroup(group: number, graceMs: number): Promise<boolean> {
   if (!isRunning(group)) return false;
+  await stopGroup(group, graceMs);
+  return true;
+}
+
+/** Signals first and looks after: looking takes milliseconds, in which a command goes on. */
+export async function stopGroup(group: number, graceMs: number): Promise<void> {
   signalGroup(group, 'SIGTERM');
   // A stopped process sees no signal but this one and the kill.
   signalGroup(group, 'SIGCONT');
-  if (await isGoneWithin(group, graceMs)) return true;
+  if (await isGoneWithin(group, graceMs)) return;
   signalGroup(group, 'SIGKILL');
   await isGoneWithin(group, KILL_WAIT_MS);
-  return true;
 }
 
 export function isRunning(group: number): boolean {

@@ -1,17 +1,16 @@
-// A persistent shell that runs one command after the other, each in a session and process group of its own.
+// A persistent shell that runs one command after the other, alone with it in a session and process group of its own.
 //
-//   idle ──begin──▶ waiting (the leader has told its pid) ──go──▶ running ──its exit code──▶ idle
+//   idle ──run──▶ running ──its exit code──▶ idle
 //   any of them ──the shell is gone──▶ lost
 //
-// A leader that is killed before it has read its launch leaves it in the pipe. The shell passes over everything
-// up to the next line that is its own word for "begin", which no launch can contain, so that what was called off
-// is never started by whoever reads next.
+// Why not spawn from here: Node forks, which takes 0.8 ms from a small process and 13 ms from one of 400 MB, with the
+// event loop standing still; a shell forks in 0.2 ms, whatever our size. A group for each command would take another
+// program in between (`setsid`, 0.7 ms), a word back and forth, and a note in the journal and to the watchdog.
 //
-// Why not spawn from here: Node forks, which takes 0.8 ms from a small process and 13 ms from one of 400 MB,
-// with the event loop standing still; a shell takes 0.4 ms, and `setsid` another 0.3, whatever our size.
+// A signal to the group kills the shell with its command. Were it caught here, one that comes while the shell forks would
+// be lost, and a command that was called off would run.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { REPORT_FD, UNSTARTED } from './launch-script.ts';
@@ -20,45 +19,22 @@ export type SlotEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   /** The command's directory, files or environment could not be set up. */
   | { readonly kind: 'unstarted' }
-  /** The slot's own shell was killed. */
-  | { readonly kind: 'lost' };
-
-export interface Shells {
-  readonly sh: string;
-  /** Without it the slot's own group is the command's, and a slot serves only one command. */
-  readonly setsid: string | null;
-}
-
-/**
- * A leader reads its code from the pipe that it shares with the slot's shell. It gets the first line at once
- * and the rest when its group is journalled; if we die in between, it reads the end of the pipe and exits.
- * TERM is caught, not ignored: what is ignored stays ignored in commands.
- */
-const LOOP = `trap : TERM
-begin=$1
-shift
-while read -r line; do
-  if [ "$line" = "$begin" ]; then "$@"; echo "ended $?" >&${REPORT_FD}; fi
-done`;
+  /** The slot's own shell was killed, and has taken the exit code with it. */
+  | { readonly kind: 'lost'; readonly signal: NodeJS.Signals };
 
 export class Slot {
   readonly #shell: ChildProcess;
   readonly #input: Writable;
-  readonly #isOwnGroup: boolean;
   readonly #gone: Promise<unknown>;
-  readonly #begin = `begin ${randomBytes(16).toString('hex')}`;
   #unread = '';
   #isUnstarted = false;
   #isLost = false;
-  #onGroup: (group: number | null) => void = () => {};
+  #isClosing = false;
   #onEnd: (end: SlotEnd) => void = () => {};
-  /** Of the leader that was begun last. */
-  #ended: Promise<SlotEnd> = Promise.resolve({ kind: 'lost' });
 
-  constructor({ sh, setsid }: Shells) {
-    const leader = setsid === null ? [sh] : [setsid, sh];
-    this.#isOwnGroup = setsid === null;
-    this.#shell = spawn(sh, ['-c', LOOP, 'sluice-slot', this.#begin, ...leader], {
+  constructor(sh: string) {
+    // It reads its program from the pipe, and ends when the pipe does.
+    this.#shell = spawn(sh, [], {
       cwd: '/',
       env: {},
       // A session of its own: the terminal's Ctrl-C is for the runner to handle.
@@ -75,34 +51,34 @@ export class Slot {
     );
   }
 
-  get isReusable(): boolean {
-    return !this.#isLost && !this.#isOwnGroup;
+  /** Also its process group, and that of its command; null if there is no such shell. */
+  get pid(): number | null {
+    return this.#shell.pid ?? null;
   }
 
-  /** Starts a leader that waits; gives its process group, or null if there is no shell to start one. */
-  begin(): Promise<number | null> {
-    if (this.#isLost) return Promise.resolve(null);
+  get isUsable(): boolean {
+    const { exitCode, signalCode } = this.#shell;
+    return !this.#isLost && !this.#isClosing && exitCode === null && signalCode === null;
+  }
+
+  run(launch: string): Promise<SlotEnd> {
     this.#isUnstarted = false;
-    // From here on, for a leader may be killed before it is let go.
-    this.#ended = new Promise((resolve) => {
+    const ended = new Promise<SlotEnd>((resolve) => {
       this.#onEnd = resolve;
     });
-    return new Promise((resolve) => {
-      this.#onGroup = resolve;
-      this.#input.write(`${this.#begin}\necho "group $$" >&${REPORT_FD}\n`);
-    });
+    if (this.#isLost) this.#lose();
+    else this.#input.write(`${launch}echo "ended $?" >&${REPORT_FD}\n`);
+    return ended;
   }
 
-  /** Lets the waiting leader become the command. */
-  go(launch: string): Promise<SlotEnd> {
-    if (!this.#isLost) this.#input.write(launch);
-    // In the command's group it must not stay longer than the command, or the group would never be empty.
-    if (this.#isOwnGroup) this.#input.end();
-    return this.#ended;
+  /** It runs nothing more: once its command has ended, it ends too. */
+  retire(): void {
+    this.#isClosing = true;
+    this.#input.end();
   }
 
   async close(): Promise<void> {
-    this.#input.end();
+    this.retire();
     await this.#gone;
   }
 
@@ -114,18 +90,13 @@ export class Slot {
 
   #hear(line: string): void {
     const [word, number] = line.split(' ');
-    if (word === 'group') this.#onGroup(this.#isOwnGroup ? this.#shell.pid! : Number(number));
-    else if (word === UNSTARTED) this.#isUnstarted = true;
-    else if (word === 'ended') {
-      // Without effect unless it died before it could tell its group.
-      this.#onGroup(null);
+    if (word === UNSTARTED) this.#isUnstarted = true;
+    else if (word === 'ended')
       this.#onEnd(this.#isUnstarted ? { kind: 'unstarted' } : { kind: 'exited', exitCode: Number(number) });
-    }
   }
 
   #lose(): void {
     this.#isLost = true;
-    this.#onGroup(null);
-    this.#onEnd({ kind: 'lost' });
+    this.#onEnd({ kind: 'lost', signal: this.#shell.signalCode ?? 'SIGKILL' });
   }
 }

@@ -35,8 +35,14 @@ export interface Answer {
 }
 
 const LEASE_SECONDS = 60;
-/** Claimed ahead, so that a command need not wait for the database. */
-const AHEAD = 8;
+/**
+ * Claimed ahead per core, so that a command need not wait for the database: what is done in this time, but no more,
+ * for another runner could be doing it.
+ */
+const AHEAD_MS = 100;
+const [AHEAD_AT_FIRST, MOST_AHEAD] = [8, 64];
+/** A result waits this long for others, while there is something else to do: a batch costs little more than one. */
+const POST_WITHIN_MS = 25;
 const POST_AT_ONCE = 64;
 const MOST_RELEASES = 3;
 
@@ -48,7 +54,12 @@ export class WorkPool {
   readonly #running = new Map<string, number>();
   #active = 0;
   #done: Performed[] = [];
+  #postBy: NodeJS.Timeout | null = null;
+  #isPostDue = false;
+  #usualMs: number | null = null;
   #wake: () => void = () => {};
+  /** Since the last claim was sent: remembered, for it may come while that one is under way. */
+  #isPoked = false;
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(context: PoolContext) {
@@ -65,18 +76,20 @@ export class WorkPool {
       else if (this.#waiting.length < this.#cores()) await this.#claim();
       this.#start();
       if (this.#active === 0 && this.#done.length === 0 && this.#waiting.length === 0) return;
-      if (this.#active > 0 && this.#done.length < POST_AT_ONCE && this.#isBusy()) await this.#somethingEnds();
-      await this.#post();
+      if (this.#active > 0 && !this.#mustPost()) await this.#somethingEnds();
+      if (this.#mustPost()) await this.#post();
     }
   }
 
   /** Something may have become ready: claims again now, not only when what runs has ended. */
   poke(): void {
+    this.#isPoked = true;
     this.#wake();
   }
 
   close(): void {
     clearInterval(this.#heartbeat);
+    if (this.#postBy !== null) clearTimeout(this.#postBy);
   }
 
   /** Whether the lease of every one of these is still ours. */
@@ -88,22 +101,29 @@ export class WorkPool {
     return Math.max(1, Math.floor(this.#context.capacity.cores));
   }
 
-  /** Nothing more can be started now, so posting can wait until something ends. */
-  #isBusy(): boolean {
-    return this.#done.length === 0 || this.#waiting.length > 0;
+  /** Somebody waits for what has ended: the next claim, or the database for long enough. */
+  #mustPost(): boolean {
+    if (this.#done.length === 0) return false;
+    return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
+  }
+
+  #ahead(): number {
+    const perCore = this.#usualMs === null ? AHEAD_AT_FIRST : Math.ceil(AHEAD_MS / this.#usualMs);
+    return this.#cores() * Math.min(MOST_AHEAD, Math.max(1, perCore));
   }
 
   async #claim(): Promise<void> {
     const { client, runner, targets, workflows, stages, run, capacity } = this.#context;
     // What has ended may be all that something else is waiting for.
     await this.#post();
+    this.#isPoked = false;
     const { items } = await answerOf(
       client.api.work.claim.$post({
         json: {
           ...{ runner, targets: [...targets], lease_seconds: LEASE_SECONDS },
           workflows: [...workflows()],
           ...(stages === null ? {} : { stages: [...stages] }),
-          limit: Math.min(500, this.#cores() * AHEAD - this.#waiting.length),
+          limit: Math.min(500, Math.max(1, this.#ahead() - this.#waiting.length)),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },
             pools: { ...capacity.pools },
@@ -151,9 +171,12 @@ export class WorkPool {
     this.#usage.take(stage.resources);
     const key = stageKey(items[0]!);
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
+    const begun = performance.now();
     try {
       const performed = await this.#context.perform(items);
+      this.#took((performance.now() - begun) / items.length);
       this.#done.push(...performed);
+      this.#postBy ??= setTimeout(() => this.#postNow(), POST_WITHIN_MS);
     } catch (error) {
       this.#failure ??= { error };
     } finally {
@@ -166,10 +189,20 @@ export class WorkPool {
 
   #failure: { readonly error: unknown } | null = null;
 
+  #took(ms: number): void {
+    this.#usualMs = this.#usualMs === null ? ms : this.#usualMs * 0.8 + ms * 0.2;
+  }
+
+  #postNow(): void {
+    this.#isPostDue = true;
+    this.#wake();
+  }
+
   async #somethingEnds(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
+    if (!this.#isPoked || this.#waiting.length >= this.#cores())
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     if (this.#failure !== null) throw this.#failure.error;
   }
 
@@ -177,6 +210,8 @@ export class WorkPool {
     if (this.#failure !== null) throw this.#failure.error;
     const done = this.#done.map((each) => this.#notForEver(each));
     this.#done = [];
+    if (this.#postBy !== null) clearTimeout(this.#postBy);
+    [this.#postBy, this.#isPostDue] = [null, false];
     if (done.length === 0) return;
     await this.#context.observe(done.flatMap(({ observations }) => observations));
     const answers = await this.#answers(done);

@@ -28,6 +28,7 @@ export async function beginRun({ request, tools, kept, log }: RunParts): Promise
     ...{ ts: now(), event: 'run_started' as const, playbook: name, run_id: run.id },
     sluice_version: SLUICE_VERSION,
   });
+  log.flush();
   return run;
 }
 

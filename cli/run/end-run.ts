@@ -38,6 +38,7 @@ export async function endRun(parts: RunParts, { id, stages, begun }: Ending): Pr
     }),
   );
   log.append({ ts: now(), event: 'run_completed', run_id: id, ...counts });
+  log.flush();
   return { id, results, cached, seconds };
 }
 

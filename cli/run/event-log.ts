@@ -5,14 +5,37 @@ import { type Event, formatEventLine } from '../../schema/events.ts';
 
 export class EventLog {
   readonly #path: string;
+  #unwritten = '';
+  #failure: { readonly error: unknown } | null = null;
 
   constructor(path: string) {
     this.#path = path;
     dropTornLine(path);
   }
 
+  /** What is told in one go is written in one go. A write that fails is told with the next one. */
   append(...events: readonly Event[]): void {
-    if (events.length > 0) appendFileSync(this.#path, events.map(formatEventLine).join(''));
+    if (events.length === 0) return;
+    if (this.#failure !== null) throw this.#failure.error;
+    if (this.#unwritten === '') queueMicrotask(() => this.#write());
+    this.#unwritten += events.map(formatEventLine).join('');
+  }
+
+  /** Throws what has kept any event from being written. */
+  flush(): void {
+    this.#write();
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #write(): void {
+    const text = this.#unwritten;
+    this.#unwritten = '';
+    if (text === '') return;
+    try {
+      appendFileSync(this.#path, text);
+    } catch (error) {
+      this.#failure = { error };
+    }
   }
 }
 

@@ -36,7 +36,7 @@ interface Scene {
   readonly runner: ChildProcess;
 }
 
-function startRunner(mode: 'setsid' | 'plain' | 'die-first'): Scene {
+function startRunner(mode: 'reused' | 'single' | 'die-first'): Scene {
   const folder = temporaryFolder();
   const workDir = join(folder, 'work');
   const journal = join(folder, '.sluice', 'journal');
@@ -63,7 +63,7 @@ function watchdogOf({ pid }: ChildProcess): number {
   return children.find(isWatchdog)!;
 }
 
-describe.each(['setsid', 'plain'] as const)('a runner killed at once (%s)', (mode) => {
+describe.each(['reused', 'single'] as const)('a runner killed at once (%s slots)', (mode) => {
   test('takes its command with all descendants along', async () => {
     const { pipe, runner } = startRunner(mode);
     await pipe.line();

@@ -7,11 +7,11 @@ import { createSupervisor, findShells } from '../../runner/supervisor.ts';
 const [workDir, journalFile, mode] = process.argv.slice(2) as [
   string,
   string,
-  'setsid' | 'plain' | 'die-first',
+  'reused' | 'single' | 'die-first',
 ];
 
 const journal = openJournal(journalFile);
-const shells = mode === 'plain' ? { ...findShells(), setsid: null } : findShells();
+const shells = mode === 'single' ? { ...findShells(), tellsOthers: false } : findShells();
 const supervisor = createSupervisor(
   {
     ...journal,
@@ -23,5 +23,6 @@ const supervisor = createSupervisor(
   shells,
 );
 const env = { PATH: process.env.PATH!, SLUICE_WORK_DIR: workDir };
+const { sh } = supervisor;
 const command = { kind: 'shell', script: '' } as const;
-await supervisor.start(launchScript({ command, cwd: workDir, env, workDir, hasStdin: false }), workDir);
+supervisor.start(launchScript({ command, cwd: workDir, env, workDir, hasStdin: false, sh }), workDir);

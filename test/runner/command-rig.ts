@@ -8,8 +8,8 @@ import { onTestFinished } from 'vitest';
 import { type ExecuteRequest, execute, type Outcome } from '../../runner/execute.ts';
 import { openJournal } from '../../runner/journal.ts';
 import type { Command } from '../../runner/launch-script.ts';
-import type { Shells } from '../../runner/slot.ts';
-import { createSupervisor } from '../../runner/supervisor.ts';
+
+import { createSupervisor, type Shells } from '../../runner/supervisor.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 
 export interface CommandRig {

@@ -19,16 +19,16 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../runner/execute.ts';
 import { logTail } from '../../runner/log-tail.ts';
 import { findProgram } from '../../runner/platform.ts';
-import type { Shells } from '../../runner/slot.ts';
-import { findShells } from '../../runner/supervisor.ts';
+
+import { findShells, type Shells } from '../../runner/supervisor.ts';
 import { commandRig } from './command-rig.ts';
 
 const found = findShells();
 /** As systems have it whose `sh` is bash: by its name it knows to behave. */
 const bash = linkTo(findProgram('bash', '/', process.env.PATH));
 const variants: [string, Shells][] = [
-  ['sh and setsid', found],
-  ['sh without setsid', { ...found, setsid: null }],
+  ['shells that serve many', found],
+  ['shells that serve one each', { ...found, tellsOthers: false }],
   ...(bash === null ? [] : ([['bash as sh', { ...found, sh: bash }]] as [string, Shells][])),
 ];
 
@@ -72,13 +72,12 @@ describe.each(variants)('a command run by %s', (_name, shells) => {
     },
   );
 
-  test('leads a process group of its own', async () => {
+  test('runs in a process group that is neither ours nor that of one beside it', async () => {
     const rig = commandRig(shells);
-    const groups = [];
-    for (let i = 0; i < 2; i++) {
-      expect(exitCodeOf(await rig.run('cut -d" " -f5 /proc/self/stat'))).toBe(0);
-      groups.push(Number(rig.left('.stdout')));
-    }
+    const tellGroup = (name: string) =>
+      rig.run('cut -d" " -f5 /proc/self/stat', { workDir: join(rig.folder, name) });
+    await Promise.all([tellGroup('one'), tellGroup('two')]);
+    const groups = ['one', 'two'].map((name) => Number(rig.left(join('..', name, '.stdout'))));
     expect(groups[0]).not.toBe(groups[1]);
     expect(groups.every((group) => group > 1 && group !== process.pid)).toBe(true);
   });
@@ -174,7 +173,7 @@ describe.each(variants)('a command run by %s', (_name, shells) => {
     await pipe.line();
     controller.abort();
     expect(await outcome).toEqual({ kind: 'cancelled' });
-    expect([rig.left('.stdout'), rig.left('.exitcode')]).toEqual(['tidy\n', '7\n']);
+    expect([rig.left('.stdout'), rig.left('.exitcode')]).toEqual(['tidy\n', '143\n']);
   });
 
   test('is ended by a cancel, with its grandchildren', async () => {
@@ -300,7 +299,7 @@ describe('a command that cannot start', () => {
   });
 
   test('because there is no shell says so', async () => {
-    const rig = commandRig({ sh: '/no/such/sh', setsid: null });
+    const rig = commandRig({ sh: '/no/such/sh', tellsOthers: true });
     expect(await rig.run('true')).toEqual({
       kind: 'unstartable',
       reason: expect.stringContaining('no shell'),
