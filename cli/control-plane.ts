@@ -31,7 +31,7 @@ export async function reach(values: Values, io: Io, from = io.cwd): Promise<Reac
   if (db !== undefined) return inProcess(await openOrExplain(db, io), io);
   const own = join(projectRootOf(from), '.sluice');
   const owner = takeOwnership(join(own, 'owner.db'));
-  if (owner === null) return { client: toOwner(own), close: async () => {} };
+  if (owner === null) return { client: reachOwner(own), close: async () => {} };
   const reached = inProcess(await openOrExplain(join(own, 'state.db'), io), io);
   return {
     client: reached.client,
@@ -89,7 +89,8 @@ export function clientOf(app: ReturnType<typeof createApp>): Client {
   return createClient({ url: 'http://sluice.local', fetch });
 }
 
-function toOwner(own: string): Client {
+/** The process that owns the project, by the note that it left. */
+export function reachOwner(own: string): Client {
   const note = readOwnerNote(join(own, 'owner.json'));
   if (note?.url === undefined) {
     throw new CliError({

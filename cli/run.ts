@@ -21,7 +21,9 @@ import { renderRun, renderState, renderWarning } from './render/run.ts';
 import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
 import { jobsOf } from './run/jobs.ts';
+import { runAtOwner } from './run/run-at-owner.ts';
 import { runHere } from './run/run-here.ts';
+import type { RunRequest } from './run/run-parts.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
@@ -37,7 +39,8 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     return dryRun({ loaded, set: set ?? {}, stage, force, json: flag(values, 'json'), io });
   }
   const project = projectRootOf(dirname(loaded.path));
-  const owner = await own(join(project, '.sluice', 'owner.db'), loaded.workflow, io);
+  const ownFolder = join(project, '.sluice');
+  const owner = await own(join(ownFolder, 'owner.db'), loaded.workflow, io);
   const json = flag(values, 'json');
   const terminal = progressTerminal(io, { json });
   const progress = terminal === null ? null : new TerminalProgress(terminal, io.color);
@@ -47,12 +50,15 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const forGit = gitFiles(loaded);
   try {
     const all = flag(values, 'all');
-    const outcome = await runHere({
+    const request: RunRequest = {
       ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
       report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
       progress,
-    });
+    };
+    const outcome = await ('url' in owner
+      ? runAtOwner({ ...request, url: owner.url, own: ownFolder })
+      : runHere(request));
     progress?.close();
     const { name } = loaded.workflow;
     io.stdout.write(renderRun({ name, ...outcome }, io, { json, all }));
@@ -64,16 +70,22 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     return isGood ? EXIT.done : EXIT.failed;
   } finally {
     progress?.close();
-    owner.release();
+    if ('release' in owner) owner.release();
   }
 }
 
-async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownership> {
+interface Kept {
+  /** Of the process that keeps the project. */
+  readonly url: string;
+}
+
+async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownership | Kept> {
   for (let waited = false; ; waited = true) {
     const owner = takeOwnership(file);
     if (owner !== null) return owner;
     const url = readOwnerNote(join(dirname(file), 'owner.json'))?.url;
-    if (url !== undefined) throw keptElsewhere(url);
+    // It never ends by itself, so there is nothing to wait for.
+    if (url !== undefined) return { url };
     if (policy.concurrency === 'fail') {
       throw new CliError({
         code: 'run-in-progress',
@@ -85,16 +97,6 @@ async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownershi
     if (!waited) io.stderr.write('another sluice is working here; waiting for it to end\n');
     await pause(100);
   }
-}
-
-/** It never ends by itself, so there is nothing to wait for. */
-function keptElsewhere(url: string): CliError {
-  return new CliError({
-    code: 'kept-elsewhere',
-    message: `another sluice keeps this project, on ${url}`,
-    hint: 'under `sluice up` what is stale is made without asking, and `sluice status` tells; stop it to run by hand',
-    exitCode: EXIT.locked,
-  });
 }
 
 /** A run's scope is made of whole stages. */

@@ -15,13 +15,15 @@ const EventPage = z.object({
   after: after.default(0),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   workflow: z.string().optional(),
+  newest: z.coerce.number().int().min(1).max(1_000).optional(),
 });
 
 export const eventRoutes = new Hono<AppEnv>()
   .get(
     '/api/events',
     allow('read', {
-      summary: 'What happened, oldest first; the next page is in the Link header',
+      summary:
+        'What happened, oldest first: after an event, with the next page in the Link header, or the newest',
       responses: { 200: z.array(eventAnswer) },
       limits: 'checked',
     }),
@@ -31,7 +33,7 @@ export const eventRoutes = new Hono<AppEnv>()
       mayTouch(c, { workflow: asked.workflow });
       const workflow = asked.workflow ?? limitsOf(c).workflow ?? undefined;
       const events = await listEvents(c.var.store, { ...asked, workflow });
-      linkToNext(c, events.length === asked.limit ? events.at(-1)!.id : null);
+      linkToNext(c, asked.newest === undefined && events.length === asked.limit ? events.at(-1)!.id : null);
       return c.json(events);
     },
   )

@@ -10,16 +10,21 @@ export interface EventQuery {
   readonly after: number;
   readonly limit: number;
   readonly workflow?: string | undefined;
+  /** So many of the newest instead. */
+  readonly newest?: number | undefined;
 }
 
 export async function listEvents(
   { db }: Store,
-  { after, limit, workflow }: EventQuery,
+  { after, limit, workflow, newest }: EventQuery,
 ): Promise<EventAnswer[]> {
+  const order = newest === undefined ? 'ASC' : 'DESC';
+  const [from, most] = newest === undefined ? [after, limit] : [0, newest];
   const statement =
-    workflow === undefined ? sql(ALL, after, limit) : sql(OF_WORKFLOW, after, limit, workflow);
+    workflow === undefined ? sql(all(order), from, most) : sql(ofWorkflow(order), from, most, workflow);
   const [found] = await db.batch([statement], 'read');
-  return found!.rows.map(toEvent);
+  const events = found!.rows.map(toEvent);
+  return newest === undefined ? events : events.reverse();
 }
 
 /** The id of the newest; whoever wants to hear only of what is to come begins there. */
@@ -46,7 +51,9 @@ const NAMED = `SELECT v.id, v.at, v.event, v.body, w.name AS workflow, g.name AS
   FROM events v LEFT JOIN workflows w ON w.id = v.workflow_id LEFT JOIN stages g ON g.id = v.stage_id
   LEFT JOIN entities e ON e.id = v.entity_id`;
 
-const ALL = `${NAMED} WHERE v.id > ?1 ORDER BY v.id LIMIT ?2`;
+type Order = 'ASC' | 'DESC';
 
-const OF_WORKFLOW = `${NAMED}
-  WHERE v.workflow_id = (SELECT id FROM workflows WHERE name = ?3) AND v.id > ?1 ORDER BY v.id LIMIT ?2`;
+const all = (order: Order) => `${NAMED} WHERE v.id > ?1 ORDER BY v.id ${order} LIMIT ?2`;
+
+const ofWorkflow = (order: Order) => `${NAMED}
+  WHERE v.workflow_id = (SELECT id FROM workflows WHERE name = ?3) AND v.id > ?1 ORDER BY v.id ${order} LIMIT ?2`;

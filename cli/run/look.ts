@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { answerOf, type Client } from '../../host/client.ts';
 import { shown } from '../../schema/diagnostic.ts';
 import type { Json } from '../../schema/words.ts';
-import { type ReportContext, reportAll } from '../../watcher/report.ts';
+import { type Report, type ReportContext, reportAll } from '../../watcher/report.ts';
 import { Reported } from '../../watcher/reported.ts';
 import { CliError } from '../command.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
@@ -62,8 +62,12 @@ export async function watchingOf({ client, machine, own, root, loaded, project }
 /** How many observations were news. */
 export async function look(watching: Watching): Promise<number> {
   const { problems, sent } = await reportAll(watching.patterns, watching);
-  if (problems.length > 0) throw unusable(problems[0]!);
+  refuseUnusable(problems);
   return sent;
+}
+
+export function refuseUnusable(problems: Report['problems']): void {
+  if (problems.length > 0) throw unusable(problems[0]!);
 }
 
 /** A lock file whose bytes are not the ones we wrote last came from elsewhere (SEMANTICS 1). */

@@ -30,6 +30,14 @@ export interface RunRequest {
   readonly progress: Pick<LiveProgress, 'begun' | 'started' | 'ended'> | null;
 }
 
+/** For a project that another process keeps. */
+export interface OwnedRequest extends RunRequest {
+  /** Of that process. */
+  readonly url: string;
+  /** `.sluice/` of the project. */
+  readonly own: string;
+}
+
 export interface RunOutcome {
   readonly id: string;
   readonly results: readonly StateResult[];

@@ -107,6 +107,12 @@ export class Keeper {
     }
   }
 
+  /** Somebody said something to the control plane: there may be work that no look of ours has found. */
+  rung(): void {
+    this.#wakeWork();
+    this.#pool.poke();
+  }
+
   /** Once everything was looked at for the first time. */
   ready(): Promise<void> {
     return this.#ready;
