@@ -48,7 +48,10 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     });
     await keeper.start();
     for (const each of loaded) await keeper.keep(each);
-    const serving = await startServing({ app, parts, address, own, url: join(own, 'state.db'), io });
+    const serving = await startServing({
+      ...{ app, parts, address, own, url: join(own, 'state.db'), io },
+      asked: () => keeper.poke(),
+    });
     closing.push(() => serving.stop());
     const stopListening = onSignals(keeper);
     closing.push(stopListening);

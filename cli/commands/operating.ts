@@ -36,4 +36,24 @@ export const OPERATING: readonly Command[] = [
     },
     load: () => import('../push.ts'),
   },
+  {
+    name: 'retry',
+    summary: 'Try again at once what failed: all of a workflow, a stage, or one state',
+    positionals: [
+      { name: 'FILE|NAME', required: true },
+      { name: 'STAGE[@ENTITY]', required: false },
+    ],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../retry.ts'),
+  },
+  {
+    name: 'invalidate',
+    summary: 'Make a stage, or one state of it, stale although nothing changed',
+    positionals: [
+      { name: 'FILE|NAME', required: true },
+      { name: 'STAGE[@ENTITY]', required: true },
+    ],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../invalidate.ts'),
+  },
 ];

@@ -168,6 +168,11 @@ export class Keeper {
     const news = await workflow.look();
     times.ended(performance.now() - begun);
     if (news === 0) return;
+    this.poke();
+  }
+
+  /** There may be something to do. */
+  poke(): void {
     this.#wakeWork();
     this.#pool.poke();
   }
