@@ -56,4 +56,22 @@ export const OPERATING: readonly Command[] = [
     options: { json: JSON_OPTION, ...REACH },
     load: () => import('../invalidate.ts'),
   },
+  {
+    name: 'export',
+    summary: 'Write what is known of every entity as JSON files: manifests, failures and an index',
+    positionals: [
+      { name: 'WHAT', required: true, choices: ['manifests'] },
+      { name: 'FILE|NAME', required: false },
+    ],
+    options: {
+      to: {
+        type: 'string',
+        value: 'DIR',
+        summary: 'Where to; .sluice-manifests beside the file is the default',
+      },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('../export.ts'),
+  },
 ];
