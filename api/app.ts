@@ -19,9 +19,9 @@ import { workflowRoutes } from './routes/workflows.ts';
 import { RegisteredCache } from './store/registered.ts';
 import type { Store } from './store/store.ts';
 
-/** `bell`: of whoever lives in the same process and wants to hear when there may be something to do. */
-export function createApp(parts: Parts, bell = new Bell()) {
+export function createApp(parts: Parts) {
   const store = createStore(parts);
+  const bell = new Bell();
   const app: Hono<AppEnv> = new Hono<AppEnv>();
   const routed = app
     .use(equip(parts))

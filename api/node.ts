@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import type { createApp } from './app.ts';
 
 export interface Listening {
   readonly url: string;
@@ -12,15 +11,17 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+/** What is served: the app, or something around it. */
+export interface Answering {
+  fetch(request: Request, env: object): Response | Promise<Response>;
+}
+
 export interface ListenOptions {
   readonly port: number;
   readonly hostname: string;
 }
 
-export async function listen(
-  app: ReturnType<typeof createApp>,
-  { port, hostname }: ListenOptions,
-): Promise<Listening> {
+export async function listen(app: Answering, { port, hostname }: ListenOptions): Promise<Listening> {
   // Nothing is trusted that comes over the network: the bindings are empty, whatever Node's own would be.
   const server = createAdaptorServer({ fetch: (request) => app.fetch(request, {}) }) as Server;
   server.listen(port, hostname);

@@ -1,5 +1,6 @@
 // `sluice serve`: the control plane as a server on this machine, on an embedded file or a database by URL.
 
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from '../api/app.ts';
 import { takeOwnership } from '../host/owner.ts';
@@ -14,6 +15,8 @@ export async function run({ values, io }: Invocation): Promise<ExitCode> {
   const owner = takeOwnership(join(own, 'owner.db'));
   if (owner === null) throw alreadyOwned();
   const url = text(values, 'db') ?? join(own, 'state.db');
+  // `run` must not believe what it wrote before others could change things here.
+  rmSync(join(own, 'clean'), { recursive: true, force: true });
   const parts = createParts(await openOrExplain(url, io), io);
   try {
     const serving = await startServing({ app: createApp(parts), parts, address, own, url, io });

@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createApp } from '../api/app.ts';
-import { Bell } from '../api/bell.ts';
 import { readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import { shown } from '../schema/diagnostic.ts';
@@ -20,9 +19,6 @@ import { openState } from './run/open-state.ts';
 import { addressOf, startServing } from './serve/serving.ts';
 import { Keeper } from './up/keeper.ts';
 import { WorkflowFiles } from './up/workflow-files.ts';
-
-/** A bell can only be waited for so long. */
-const BELL_LOOK_MS = 60_000;
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const address = addressOf(values);
@@ -40,8 +36,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     const db = await openState(own, io, warn);
     closing.push(() => db.close());
     const parts = createParts(db, io);
-    const bell = new Bell();
-    const app = createApp(parts, bell);
+    const app = createApp(parts);
     const client = clientOf(app);
     const base = await openMachineBase(own);
     closing.push(() => base.close());
@@ -53,14 +48,14 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     });
     await keeper.start();
     for (const each of loaded) await keeper.keep(each);
-    const serving = await startServing({ app, parts, address, own, url: join(own, 'state.db'), io });
+    const serving = await startServing({
+      ...{ app, parts, address, own, url: join(own, 'state.db'), io },
+      asked: () => keeper.poke(),
+    });
     closing.push(() => serving.stop());
     const stopListening = onSignals(keeper);
     closing.push(stopListening);
     io.stderr.write(`sluice is listening on ${serving.url}\n`);
-    const listening = new AbortController();
-    closing.push(() => listening.abort());
-    void answerBell(bell, keeper, listening.signal);
     const working = keeper.run();
     // What goes wrong in the first look must not be waited for.
     await Promise.race([keeper.ready(), working]);
@@ -82,14 +77,6 @@ function tellWatching(loaded: readonly LoadedWorkflow[], io: Io): void {
     return `${shown(workflow.name)} in ${shown(folder)}`;
   });
   io.stderr.write(`watching ${names.join(', ')}; drop files there, end with Ctrl-C\n`);
-}
-
-/** `sluice run`, an API call, a result of another runner: what they make due is not waited for. */
-async function answerBell(bell: Bell, keeper: Keeper, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await bell.wait(BELL_LOOK_MS, signal);
-    keeper.rung();
-  }
 }
 
 /** The first signal lets what runs end, the second ends it. */

@@ -1,9 +1,11 @@
 // What stands at the places of a state's outputs, hashed, and whether it is what the stage promised.
 
+import { statSync } from 'node:fs';
 import type { PathHasher } from '../host/path-hash.ts';
 import type { StateRecord } from '../schema/verdict.ts';
 import type { Blake3 } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
+import type { PreparedOut } from './outputs.ts';
 import type { StateFiles } from './state-files.ts';
 
 export interface HashedOut {
@@ -39,12 +41,43 @@ export function checkOutputs(
   const unhashed = here.find(({ path }) => !hashed.some((out) => out.path === path));
   if (unhashed !== undefined) return `did not make ${unhashed.name}, or made something that cannot be read`;
   if (workflow.policy.validation === 'none') return null;
-  const { minSize, minFiles } = stage.validation;
-  for (const { name, size, files } of hashed) {
-    if (minSize !== null && size < minSize)
-      return `${name} has ${size} bytes, fewer than validation.minSize ${minSize}`;
-    if (minFiles !== null && (files ?? 1) < minFiles)
-      return `${name} has ${files ?? 1} files, fewer than validation.minFiles ${minFiles}`;
+  return firstOf(hashed, (out) => belowValidation(stage, out));
+}
+
+/**
+ * Asked before anything is renamed: what is too small never stands where somebody reads, another workflow for
+ * instance, and what stood there stays. A directory is made in its place, so it is looked at only afterwards.
+ */
+export function checkBeforePlacing(
+  states: readonly StateFiles[],
+  prepared: readonly PreparedOut[],
+  { workflow }: { readonly workflow: Workflow },
+): string | null {
+  if (workflow.policy.validation === 'none') return null;
+  const { stage } = states[0]!;
+  const outs = states.flatMap((files) => files.outs);
+  return firstOf(prepared, ({ path, writeTo }) => {
+    const made = statSync(writeTo, { throwIfNoEntry: false });
+    const { name } = outs.find((out) => out.path === path)!;
+    return made?.isFile() ? belowValidation(stage, { name, size: made.size }) : null;
+  });
+}
+
+function belowValidation(
+  { validation: { minSize, minFiles } }: StateFiles['stage'],
+  { name, size, files = 1 }: Pick<HashedOut, 'name' | 'size' | 'files'>,
+): string | null {
+  if (minSize !== null && size < minSize)
+    return `${name} has ${size} bytes, fewer than validation.minSize ${minSize}`;
+  if (minFiles !== null && files < minFiles)
+    return `${name} has ${files} files, fewer than validation.minFiles ${minFiles}`;
+  return null;
+}
+
+function firstOf<Each>(all: readonly Each[], problemOf: (each: Each) => string | null): string | null {
+  for (const each of all) {
+    const problem = problemOf(each);
+    if (problem !== null) return problem;
   }
   return null;
 }

@@ -9,6 +9,7 @@ import type { Action, Workflow } from '../schema/workflow.ts';
 import { commandEnvironment } from './environment.ts';
 import { execute, type Outcome } from './execute.ts';
 import { type Filled, fillProgram, fillShell } from './fill-action.ts';
+import { checkBeforePlacing } from './hash-outs.ts';
 import { collectLeftFiles } from './left-files.ts';
 import { tailOf } from './log-tail.ts';
 import type { NodeCommand, NodeContext } from './nodes/node.ts';
@@ -214,6 +215,8 @@ function explainExit(exitCode: number, signal: string | null): string {
 async function place(attempt: Attempt): Promise<Made> {
   const { outs, states, workDir, context } = attempt;
   if (states[0]!.stage.fanOut !== null) collectLeftFiles(workDir, outs);
+  const wrong = checkBeforePlacing(states, outs, context);
+  if (wrong !== null) return failure(attempt, { kind: 'exit', code: 0 }, wrong);
   const placed = await placeOutputs(outs, context.isMine);
   switch (placed.kind) {
     case 'placed':

@@ -10,6 +10,7 @@ import { findStage, findWorkflow } from '../known-workflow.ts';
 import type { AppEnv } from '../parts.ts';
 import { invalidateStates } from '../store/invalidate-states.ts';
 import { listEntities } from '../store/list-entities.ts';
+import { listManifests } from '../store/list-manifests.ts';
 import { readEntity } from '../store/read-entity.ts';
 import { retryStates } from '../store/retry-states.ts';
 import { workflowStatus } from '../store/workflow-status.ts';
@@ -24,6 +25,8 @@ const EntityPage = z.object({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
+
+const ManifestPage = EntityPage.omit({ status: true });
 
 const chosen = z.strictObject({ stage_id: z.string().optional(), entity_id: z.string().optional() });
 
@@ -103,6 +106,22 @@ export const pipelineRoutes = withAnyNames(
       async (c) => {
         const workflow = workflowOf(c);
         const page = await listEntities(c.var.store, { workflow, ...c.req.valid('query') });
+        if (page === null) throw await missing(c.var.store, { workflow });
+        linkToNext(c, page.next);
+        return c.json([...page.entities]);
+      },
+    )
+    .get(
+      '/api/pipeline/:workflow/manifests',
+      allow('read', {
+        summary: 'List entities with their manifests and failures; the next page is in the Link header',
+        responses: { 200: z.array(entityAnswer) },
+        limits: 'checked',
+      }),
+      query(ManifestPage),
+      async (c) => {
+        const workflow = workflowOf(c);
+        const page = await listManifests(c.var.store, { workflow, ...c.req.valid('query') });
         if (page === null) throw await missing(c.var.store, { workflow });
         linkToNext(c, page.next);
         return c.json([...page.entities]);

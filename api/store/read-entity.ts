@@ -17,16 +17,21 @@ export async function readEntity(
   store: Store,
   { workflow, entity }: { readonly workflow: string; readonly entity: string },
 ): Promise<EntityAnswer | null> {
-  const found = await lookUp(store, workflow, (of) => [sql(STATES, of.id, entity)]);
-  const rows = (found?.results[0]?.rows ?? []).flatMap((row) => {
-    const placed = found!.known.stages.get(row.stage_id as number);
+  const found = await lookUp(store, workflow, (of) => [sql(ONE, of.id, entity)]);
+  return found === null ? null : entityOf(found.known, entity, found.results[0]!.rows);
+}
+
+/** Null if none of the rows, of `STATES_OF` it, is of a stage that the workflow still has. */
+export function entityOf(known: Registered, entity: string, stateRows: readonly Row[]): EntityAnswer | null {
+  const rows = stateRows.flatMap((row) => {
+    const placed = known.stages.get(row.stage_id as number);
     return placed === undefined ? [] : [{ row, placed }];
   });
-  if (found === null || rows.length === 0) return null;
+  if (rows.length === 0) return null;
   const inOrder = rows.toSorted((a, b) => a.placed.depth - b.placed.depth);
   const states = inOrder.map(({ row, placed }): [string, ManifestState] => [
     placed.stage.id,
-    row.source === 1 ? sourceState(placed, row, entity) : madeState(found.known, placed, row, entity),
+    row.source === 1 ? sourceState(placed, row, entity) : madeState(known, placed, row, entity),
   ]);
   const failures = inOrder.filter(({ row }) => row.error !== null);
   return {
@@ -89,14 +94,17 @@ function shown({ of }: PlacedStage, out: PlacedPath | undefined, path: string): 
 const NEWEST = (column: string) =>
   `(SELECT ${column} FROM records r WHERE r.state_id = s.id ORDER BY r.token DESC LIMIT 1)`;
 
-const STATES = `SELECT s.stage_id, s.source, s.status, s.word, s.produced_at, s.produced_by, e.discovered_at,
+/** What is to be asked of `e`, the entities, and `s`, their states. */
+export const STATES_OF = `SELECT e.id, e.name, s.stage_id, s.source, s.status, s.word, s.produced_at, s.produced_by, e.discovered_at,
     ${asTextOrNull('s.cache_key')} AS cache_key, ${asTextOrNull('s.content_hash')} AS content_hash,
     ${NEWEST(asTextOrNull('r.recipe'))} AS code_hash, ${NEWEST('r.deps')} AS deps,
     (SELECT p.path FROM paths p WHERE p.maker_id = s.id ORDER BY p.id LIMIT 1) AS made,
     (SELECT json_group_array(json_array(p.path, p.discovered_at, ${asTextOrNull('p.hash')}))
      FROM (SELECT path_id FROM inputs WHERE state_id = s.id AND s.source = 1 LIMIT 1) i
      JOIN paths p ON p.id = i.path_id) AS sources,
-    f.failures, f.error, f.details, f.first_failed_at, f.last_failed_at, f.retry_at
+    f.failures, f.error, f.details, f.first_failed_at, f.last_failed_at, f.retry_at`;
+
+const ONE = `${STATES_OF}
   FROM entities e JOIN states s ON s.workflow_id = e.workflow_id AND s.entity_id = e.id
   LEFT JOIN failures f ON f.state_id = s.id
   WHERE e.workflow_id = ? AND e.name = ?`;

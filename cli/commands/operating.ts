@@ -36,4 +36,42 @@ export const OPERATING: readonly Command[] = [
     },
     load: () => import('../push.ts'),
   },
+  {
+    name: 'retry',
+    summary: 'Try again at once what failed: all of a workflow, a stage, or one state',
+    positionals: [
+      { name: 'FILE|NAME', required: true },
+      { name: 'STAGE[@ENTITY]', required: false },
+    ],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../retry.ts'),
+  },
+  {
+    name: 'invalidate',
+    summary: 'Make a stage, or one state of it, stale although nothing changed',
+    positionals: [
+      { name: 'FILE|NAME', required: true },
+      { name: 'STAGE[@ENTITY]', required: true },
+    ],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../invalidate.ts'),
+  },
+  {
+    name: 'export',
+    summary: 'Write what is known of every entity as JSON files: manifests, failures and an index',
+    positionals: [
+      { name: 'WHAT', required: true, choices: ['manifests'] },
+      { name: 'FILE|NAME', required: false },
+    ],
+    options: {
+      to: {
+        type: 'string',
+        value: 'DIR',
+        summary: 'Where to; .sluice-manifests beside the file is the default',
+      },
+      json: JSON_OPTION,
+      ...REACH,
+    },
+    load: () => import('../export.ts'),
+  },
 ];

@@ -25,6 +25,8 @@ export interface KeepContext {
   readonly warn: (warning: string) => void;
   /** Null where nobody looks. */
   readonly progress: Pick<LiveProgress, 'started' | 'ended'> | null;
+  /** For who goes on for long: told of a failure that is tried again later. */
+  readonly willRetry?: (result: StateResult) => void;
   /** A state failed for good, as far as this run is concerned. */
   readonly failed: () => void;
 }
@@ -93,10 +95,15 @@ export class KeepResults {
 
   /** The same, told to nobody until the end. */
   add(stage: Stage, entity: string, how: How): StateResult {
-    const name = nameOf(stage, entity as EntityId);
-    const result = { name, stage: stage.id, entity: entity as EntityId, ...how };
+    const result = this.#resultOf({ stage: stage.id, entity }, how);
     this.#results.set(keyOf({ stage: stage.id, entity }), result);
     return result;
+  }
+
+  #resultOf(state: NamedState, how: How): StateResult {
+    const stage = this.stages.get(state.stage)!;
+    const entity = state.entity as EntityId;
+    return { name: nameOf(stage, entity), stage: stage.id, entity, ...how };
   }
 
   #completed(performed: Performed): void {
@@ -128,6 +135,10 @@ export class KeepResults {
       const backoff_seconds = Math.max(0, Math.round((retryAt - Date.now()) / 100) / 10);
       const again = { attempt: attempt + 1, backoff_seconds };
       log.append({ ts: now(), event: 'stage_retry', ...eventStateOf(item), ...again });
+      const when = `failed (${error}); next attempt at ${new Date(retryAt).toISOString()}`;
+      this.#context.willRetry?.(
+        this.#resultOf(item, { status: 'waiting', reasons: [when], error: null, seconds }),
+      );
       return;
     }
     const said = log_tail === undefined || log_tail === '' ? error : `${error}\n${log_tail}`;

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { type createApp, createStore } from '../../api/app.ts';
-import { listen } from '../../api/node.ts';
+import { type Answering, listen } from '../../api/node.ts';
 import { isRemote } from '../../api/open-database.ts';
 import type { Parts } from '../../api/parts.ts';
 import { listTokens } from '../../api/store/list-tokens.ts';
@@ -25,6 +25,8 @@ export interface ServingOptions {
   /** Of the database. */
   readonly url: string;
   readonly io: Io;
+  /** Called after whatever came over the network and may have changed something, a retry for instance. */
+  readonly asked?: () => void;
 }
 
 export interface Serving {
@@ -35,10 +37,10 @@ export interface Serving {
 }
 
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const { app, parts, address, own, url, io } = options;
+  const { app, parts, address, own, url, io, asked } = options;
   const tokenFile = isRemote(url) ? null : await keepAdminToken(app, own);
   if (!isLoopback(address.hostname)) await refuseWithoutTokens(parts, address.hostname);
-  const server = await listenOrExplain(app, address);
+  const server = await listenOrExplain(asked === undefined ? app : telling(app, asked), address);
   writeOwnerNote(join(own, 'owner.json'), { pid: process.pid, url: server.url });
   const sweeping = setInterval(() => void sweepOnce(parts, io), SWEEP_EVERY_MS);
   return {
@@ -100,7 +102,17 @@ function isLoopback(hostname: string): boolean {
   return isIP(hostname) === 4 && hostname.startsWith('127.');
 }
 
-async function listenOrExplain(app: ReturnType<typeof createApp>, { port, hostname }: Address) {
+function telling(app: Answering, asked: () => void): Answering {
+  return {
+    fetch: async (request, env) => {
+      const answer = await app.fetch(request, env);
+      if (request.method !== 'GET' && request.method !== 'HEAD') asked();
+      return answer;
+    },
+  };
+}
+
+async function listenOrExplain(app: Answering, { port, hostname }: Address) {
   try {
     return await listen(app, { port, hostname });
   } catch (cause) {

@@ -107,12 +107,6 @@ export class Keeper {
     }
   }
 
-  /** Somebody said something to the control plane: there may be work that no look of ours has found. */
-  rung(): void {
-    this.#wakeWork();
-    this.#pool.poke();
-  }
-
   /** Once everything was looked at for the first time. */
   ready(): Promise<void> {
     return this.#ready;
@@ -174,6 +168,11 @@ export class Keeper {
     const news = await workflow.look();
     times.ended(performance.now() - begun);
     if (news === 0) return;
+    this.poke();
+  }
+
+  /** There may be something to do. */
+  poke(): void {
     this.#wakeWork();
     this.#pool.poke();
   }

@@ -93,6 +93,7 @@ export class KeptWorkflow {
     this.#recipes = new Recipes(context.client, machine.hash);
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
+      willRetry: context.report,
       ...{ log: new EventLog(join(root, `${stemOf(path)}.events.jsonl`)), progress: null, failed: () => {} },
     });
     const perform = {

@@ -192,7 +192,7 @@ describe('a pipeline', () => {
     expect(await p.run()).toMatchObject({ code: 0, states_run: 0 });
   });
 
-  test('validation refuses an output that is too small', async () => {
+  test('an output that is too small is refused before it is seen, and what stood there stays', async () => {
     const p = project({
       'p.yaml': `
 mode: pipeline
@@ -200,14 +200,18 @@ stateRoot: data
 retryPolicy: {maxAttempts: 1, backoffSeconds: [1]}
 stages:
   - {id: log, type: source, pattern: "logs/{d}.txt"}
-  - {id: sum, type: transform, input: log, pattern: "sums/{d}.txt", validation: {minSize: 100},
+  - {id: sum, type: transform, input: log, pattern: "sums/{d}.txt", validation: {minSize: 6},
      node: {typeId: command, data: {cmd: "cp {{input}} {{output}}"}}}
 `,
       'data/logs/a.txt': 'short',
+      'data/logs/b.txt': 'long enough',
     });
-    expect((await p.run()).states).toMatchObject([
-      { status: 'failed', error: expect.stringContaining('minSize') },
-    ]);
+    const failed = [{ status: 'failed', error: expect.stringContaining('has 5 bytes') }];
+    expect((await p.run()).states.filter(({ status }) => status === 'failed')).toMatchObject(failed);
+    expect(p.has('data/sums/a.txt')).toBe(false);
+    p.write('data/logs/b.txt', 'brief');
+    await p.run();
+    expect(p.read('data/sums/b.txt')).toBe('long enough');
   });
 });
 

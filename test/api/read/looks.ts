@@ -5,6 +5,7 @@ import { listAttempts } from '../../../api/store/list-attempts.ts';
 import { listEntities } from '../../../api/store/list-entities.ts';
 import { listEvents, newestEvent } from '../../../api/store/list-events.ts';
 import { listMachines } from '../../../api/store/list-machines.ts';
+import { listManifests } from '../../../api/store/list-manifests.ts';
 import { FIRST_STATES, listStates } from '../../../api/store/list-states.ts';
 import { nearEntities } from '../../../api/store/near-entities.ts';
 import { readEntity } from '../../../api/store/read-entity.ts';
@@ -26,6 +27,7 @@ export const LOOKS: Readonly<Record<string, (store: Store) => Promise<unknown>>>
       (store: Store) => listEntities(store, { ...page, status }),
     ]),
   ),
+  manifests: (store) => listManifests(store, page),
   entity: (store) => readEntity(store, one),
   states: (store) => listStates(store, states),
   'states of a stage': (store) => listStates(store, { ...states, stage: 'blog' }),
