@@ -104,7 +104,9 @@ export class WorkPool {
   /** Somebody waits for what has ended: the next claim, or the database for long enough. */
   #mustPost(): boolean {
     if (this.#done.length === 0) return false;
-    return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
+    // A failure may mean that nothing more is to be started.
+    const isNews = this.#done.some(({ post }) => post.kind === 'fail');
+    return isNews || this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
   }
 
   #ahead(): number {
