@@ -21,25 +21,22 @@ export interface PerformPlace
   readonly machine: Pick<Machine, 'hash' | 'hasher' | 'list' | 'supervisor'>;
   readonly recipes: Recipes;
   readonly env: PerformContext['env'];
-  readonly signal: AbortSignal;
 }
 
-export type Perform = (items: readonly Claimed[]) => Promise<readonly Performed[]>;
+export type Perform = (items: readonly Claimed[], signal: AbortSignal) => Promise<readonly Performed[]>;
 
 export function performingOf(place: PerformPlace): Perform {
   const { workflow, root, project, machine, recipes } = place;
-  const context: PerformContext = {
-    ...{ workflow, root, env: place.env, signal: place.signal },
+  const context: Omit<PerformContext, 'hasLockFile' | 'signal'> = {
+    ...{ workflow, root, env: place.env },
     ...{ hash: machine.hash, hasher: machine.hasher, list: machine.list, supervisor: machine.supervisor },
     http: { resolve: resolveHost, refuse: null },
     workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
     manifests: new Manifests(),
     recipe: (hash) => recipes.find(hash),
     ...{ isMine: place.isMine, starting: place.starting, remadeBy: place.remadeBy },
-    // Written by us, it is there for whoever looks later.
-    get hasLockFile() {
-      return place.hasLockFile;
-    },
   };
-  return async (items) => recipes.attach(await performWork(items, context));
+  return async (items, signal) =>
+    // Written by us, a lock file is there for whoever looks later.
+    recipes.attach(await performWork(items, { ...context, signal, hasLockFile: place.hasLockFile }));
 }

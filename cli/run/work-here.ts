@@ -57,7 +57,7 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
   const { loaded, project, capacity, io } = request;
   const { workflow } = loaded;
   const perform = performingOf({
-    ...{ workflow, root, project, machine, client, recipes, env: io.env, signal: stop.signal },
+    ...{ workflow, root, project, machine, client, recipes, env: io.env },
     hasLockFile: lock.existed,
     remadeBy: (path) => kept.remadeBy(path),
     starting: (item, reasons) => kept.starting(item, reasons),
@@ -82,6 +82,7 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       kept.posted(performed, answer);
     },
     isStopping: () => stop.isStopped,
+    signal: stop.signal,
   });
   return pool;
 }

@@ -28,7 +28,6 @@ export interface KeptContext {
   readonly project: string;
   readonly own: string;
   readonly io: Io;
-  readonly signal: AbortSignal;
   readonly isMine: (tokens: readonly number[]) => Promise<boolean>;
   /** Something happened where it looks. */
   readonly changed: () => void;
@@ -92,7 +91,7 @@ export class KeptWorkflow {
     });
     this.#perform = performingOf({
       ...{ workflow, root, project, machine, recipes: new Recipes(context.client, machine.hash) },
-      ...{ env: context.io.env, signal: context.signal, isMine: context.isMine },
+      ...{ env: context.io.env, isMine: context.isMine },
       get hasLockFile() {
         return lock.text !== null;
       },
@@ -121,8 +120,8 @@ export class KeptWorkflow {
     return sent;
   }
 
-  perform(items: readonly Claimed[]): Promise<readonly Performed[]> {
-    return this.#perform(items);
+  perform(items: readonly Claimed[], signal: AbortSignal): Promise<readonly Performed[]> {
+    return this.#perform(items, signal);
   }
 
   observe(observations: readonly Observation[]): Promise<void> {
