@@ -1,37 +1,51 @@
 // Claims, performs and posts until there is nothing left to do: as much side by side as fits, results in batches.
 //
 //   claim ──▶ waiting here ──fits──▶ running ──▶ to be posted ──▶ posted
-//     ▲                                                             │
-//     └───────────── something may have become ready ◀──────────────┘
+//     ▲                                │                             │
+//     │                                └──lease lost──▶ ended        │
+//     └───────────── something may have become ready ◀───────────────┘
 
-import { answerOf, type Client, Refused } from '../host/client.ts';
+import { answerOf, type Client } from '../host/client.ts';
+import { Unreachable } from '../host/steady-fetch.ts';
 import type { Claimed, Observation } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { type Capacity, Usage } from './capacity.ts';
+import { Leases, momentNow } from './leases.ts';
 import type { Performed } from './performed.ts';
+import { type Answer, batches, postPerformed, releaseAll } from './post-results.ts';
+import type { ResultJournal } from './result-journal.ts';
+
+export type { Answer } from './post-results.ts';
 
 export interface PoolContext {
   readonly client: Client;
   readonly runner: string;
   readonly targets: readonly string[];
   readonly capacity: Capacity;
-  /** Those it can perform now; asked before every claim. */
-  readonly workflows: () => readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Those it can perform now, asked before every claim; null is all of them. */
+  readonly workflows: () => readonly string[] | null;
+  /** Only these definitions of them; null is all. */
+  readonly definitions?: readonly string[] | null;
   /** Null is every stage of them. */
   readonly stages: readonly string[] | null;
   readonly run: string | null;
+  readonly leaseSeconds?: number;
+  /** How long a claim may be held back while there is nothing to do; 0 is for who is told by `poke`. */
+  readonly waitSeconds?: number;
+  /** Where results are until they are acknowledged; null if the control plane ends with this process. */
+  readonly results?: ResultJournal | null;
+  /** Makes claims ready to be performed here; what it leaves out is given back. */
+  readonly receive?: (items: readonly Claimed[]) => Promise<readonly Claimed[]>;
   readonly stageOf: (item: Claimed) => Stage;
-  /** All of one stage of one workflow. */
-  readonly perform: (items: readonly Claimed[]) => Promise<readonly Performed[]>;
+  /** All of one stage of one workflow, until the signal says that nobody wants it any more. */
+  readonly perform: (items: readonly Claimed[], signal: AbortSignal) => Promise<readonly Performed[]>;
   readonly observe: (observations: readonly Observation[]) => Promise<void>;
   readonly posted: (performed: Performed, answer: Answer) => void;
   /** Nothing new is started once it says so; what runs may end. */
   readonly isStopping: () => boolean;
-}
-
-export interface Answer {
-  readonly result: string;
-  readonly retryAt: number | null;
+  /** Ends what runs at once. */
+  readonly signal: AbortSignal;
 }
 
 const LEASE_SECONDS = 60;
@@ -49,9 +63,12 @@ const MOST_RELEASES = 3;
 export class WorkPool {
   readonly #context: PoolContext;
   readonly #usage: Usage;
+  readonly #leases: Leases;
+  readonly #leaseSeconds: number;
   readonly #waiting: Claimed[] = [];
-  readonly #held = new Set<number>();
   readonly #running = new Map<string, number>();
+  /** Of each token what ends its command. */
+  readonly #attempts = new Map<number, AbortController>();
   #active = 0;
   #done: Performed[] = [];
   #postBy: NodeJS.Timeout | null = null;
@@ -60,13 +77,27 @@ export class WorkPool {
   #wake: () => void = () => {};
   /** Since the last claim was sent: remembered, for it may come while that one is under way. */
   #isPoked = false;
-  readonly #heartbeat: NodeJS.Timeout;
+  #failure: { readonly error: unknown } | null = null;
+  readonly #released = new Map<string, number>();
+  #listening: Promise<void> | null = null;
+  #stopListening = new AbortController();
+  /** Counts how often the claims that were under way had to be given up. */
+  #round = 0;
+  readonly #onStop = () => {
+    for (const attempt of this.#attempts.values()) attempt.abort();
+  };
 
   constructor(context: PoolContext) {
     this.#context = context;
     this.#usage = new Usage(context.capacity);
-    this.#heartbeat = setInterval(() => void this.#renew(), (LEASE_SECONDS * 1_000) / 3);
-    this.#heartbeat.unref();
+    this.#leaseSeconds = context.leaseSeconds ?? LEASE_SECONDS;
+    this.#leases = new Leases({
+      leaseMs: this.#leaseSeconds * 1_000,
+      now: momentNow,
+      renew: (tokens) => this.#renew(tokens),
+      lost: (tokens) => this.#lose(tokens),
+    });
+    context.signal.addEventListener('abort', this.#onStop);
   }
 
   /** Returns when nothing can be claimed and nothing runs. */
@@ -87,14 +118,35 @@ export class WorkPool {
     this.#wake();
   }
 
+  /** Until there is something to do, or `stopListening` is called. */
+  async listen(): Promise<void> {
+    this.#listen();
+    await this.#listening;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  stopListening(): void {
+    this.#stopListening.abort();
+    this.#wake();
+  }
+
+  /** Until nothing runs any more, whatever else is going on. */
+  async idle(): Promise<void> {
+    while (this.#active > 0)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+  }
+
   close(): void {
-    clearInterval(this.#heartbeat);
+    this.#leases.close();
+    this.#context.signal.removeEventListener('abort', this.#onStop);
     if (this.#postBy !== null) clearTimeout(this.#postBy);
   }
 
   /** Whether the lease of every one of these is still ours. */
-  async isMine(tokens: readonly number[]): Promise<boolean> {
-    return tokens.every((token) => this.#held.has(token));
+  isMine(tokens: readonly number[]): Promise<boolean> {
+    return this.#leases.holdsAll(tokens);
   }
 
   #cores(): number {
@@ -104,7 +156,9 @@ export class WorkPool {
   /** Somebody waits for what has ended: the next claim, or the database for long enough. */
   #mustPost(): boolean {
     if (this.#done.length === 0) return false;
-    return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
+    // A failure may mean that nothing more is to be started.
+    const isNews = this.#done.some(({ post }) => post.kind === 'fail');
+    return isNews || this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
   }
 
   #ahead(): number {
@@ -113,29 +167,79 @@ export class WorkPool {
   }
 
   async #claim(): Promise<void> {
-    const { client, runner, targets, workflows, stages, run, capacity } = this.#context;
     // What has ended may be all that something else is waiting for.
     await this.#post();
     this.#isPoked = false;
-    const { items } = await answerOf(
-      client.api.work.claim.$post({
+    await this.#claimNow({ limit: this.#ahead() - this.#waiting.length, waitSeconds: 0 });
+  }
+
+  /** A claim without an answer may have got something all the same: that is given back before the next. */
+  async #claimNow(asked: AskedClaim): Promise<void> {
+    try {
+      await this.#claimOnce(asked);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      this.#round += 1;
+      const { client, runner } = this.#context;
+      await answerOf(client.api.work.restart.$post({ json: { runner, holding: this.#leases.tokens() } }));
+    }
+  }
+
+  async #claimOnce(asked: AskedClaim): Promise<void> {
+    const { client, runner, targets, workflows, definitions, stages, run, capacity, labels } = this.#context;
+    const known = workflows();
+    const [round, sentAt] = [this.#round, momentNow()];
+    const sent = client.api.work.claim.$post(
+      {
         json: {
-          ...{ runner, targets: [...targets], lease_seconds: LEASE_SECONDS },
-          workflows: [...workflows()],
+          ...{ runner, targets: [...targets], lease_seconds: this.#leaseSeconds },
+          ...(known === null ? {} : { workflows: [...known] }),
+          ...(definitions == null ? {} : { definitions: [...definitions] }),
           ...(stages === null ? {} : { stages: [...stages] }),
-          limit: Math.min(500, Math.max(1, this.#ahead() - this.#waiting.length)),
+          limit: Math.min(500, Math.max(1, asked.limit)),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },
             pools: { ...capacity.pools },
           },
+          ...(labels === undefined ? {} : { labels: { ...labels } }),
           ...(run === null ? {} : { run }),
+          ...(asked.waitSeconds === 0 ? {} : { wait_seconds: asked.waitSeconds }),
         },
-      }),
+      },
+      asked.signal === undefined ? undefined : { init: { signal: asked.signal } },
     );
-    for (const item of items as Claimed[]) {
-      this.#held.add(item.token);
-      this.#waiting.push(item);
-    }
+    const { items } = await answerOf(sent);
+    // Given back meanwhile, because nobody could tell what this claim had got.
+    if (round === this.#round) await this.#receive(items as Claimed[], sentAt);
+  }
+
+  async #receive(items: readonly Claimed[], sentAt: ReturnType<typeof momentNow>): Promise<void> {
+    if (items.length === 0) return;
+    const { receive } = this.#context;
+    this.#leases.take(
+      items.map(({ token }) => token),
+      sentAt,
+    );
+    const ready = receive === undefined ? items : await receive(items);
+    this.#waiting.push(...ready);
+    if (ready.length === items.length) return;
+    const here = new Set(ready.map(({ token }) => token));
+    await this.#release(items.map(({ token }) => token).filter((token) => !here.has(token)));
+  }
+
+  /** One claim that waits for what there is to do, beside whatever runs. */
+  #listen(): void {
+    const { waitSeconds = 0, isStopping } = this.#context;
+    if (waitSeconds === 0 || this.#listening !== null || isStopping()) return;
+    const { signal } = this.#stopListening;
+    this.#listening = this.#claimNow({ limit: this.#cores(), waitSeconds, signal })
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#listening = null;
+        this.poke();
+      });
   }
 
   #start(): void {
@@ -172,22 +276,25 @@ export class WorkPool {
     const key = stageKey(items[0]!);
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
     const begun = performance.now();
+    const attempt = new AbortController();
+    if (this.#context.signal.aborted) attempt.abort();
+    for (const { token } of items) this.#attempts.set(token, attempt);
     try {
-      const performed = await this.#context.perform(items);
+      const performed = await this.#context.perform(items, attempt.signal);
       this.#took((performance.now() - begun) / items.length);
+      this.#context.results?.keep(performed.flatMap(({ post }) => (post.kind === 'release' ? [] : [post])));
       this.#done.push(...performed);
       this.#postBy ??= setTimeout(() => this.#postNow(), POST_WITHIN_MS);
     } catch (error) {
       this.#failure ??= { error };
     } finally {
+      for (const { token } of items) this.#attempts.delete(token);
       this.#active -= 1;
       this.#usage.give(stage.resources);
       this.#running.set(key, this.#running.get(key)! - 1);
       this.#wake();
     }
   }
-
-  #failure: { readonly error: unknown } | null = null;
 
   #took(ms: number): void {
     this.#usualMs = this.#usualMs === null ? ms : this.#usualMs * 0.8 + ms * 0.2;
@@ -199,6 +306,7 @@ export class WorkPool {
   }
 
   async #somethingEnds(): Promise<void> {
+    if (this.#waiting.length < this.#cores()) this.#listen();
     if (!this.#isPoked || this.#waiting.length >= this.#cores())
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -213,18 +321,21 @@ export class WorkPool {
     if (this.#postBy !== null) clearTimeout(this.#postBy);
     [this.#postBy, this.#isPostDue] = [null, false];
     if (done.length === 0) return;
-    await this.#context.observe(done.flatMap(({ observations }) => observations));
-    const answers = await this.#answers(done);
+    const { client, runner, results, observe, posted } = this.#context;
+    await observe(done.flatMap(({ observations }) => observations));
+    const answers = await postPerformed(done, { client, runner });
+    results?.taken(done.map(({ item }) => item.token));
     for (const performed of done) {
-      this.#held.delete(performed.item.token);
-      this.#context.posted(performed, answers.get(performed.item.token) ?? { result: 'lost', retryAt: null });
+      this.#leases.give(performed.item.token);
+      posted(performed, answers.get(performed.item.token) ?? { result: 'lost', retryAt: null });
     }
   }
 
   /** A state that is given back again and again would be claimed again and again. */
   #notForEver(performed: Performed): Performed {
     const { item, post } = performed;
-    if (post.kind !== 'release' || this.#context.isStopping()) return performed;
+    if (post.kind !== 'release' || this.#context.isStopping() || !this.#leases.holds(item.token))
+      return performed;
     const key = `${stageKey(item)}\0${item.entity}`;
     const times = (this.#released.get(key) ?? 0) + 1;
     this.#released.set(key, times);
@@ -233,58 +344,41 @@ export class WorkPool {
     return { ...performed, post: { kind: 'fail', item: fail } };
   }
 
-  readonly #released = new Map<string, number>();
-
-  async #answers(done: readonly Performed[]): Promise<ReadonlyMap<number, Answer>> {
-    const { client, runner } = this.#context;
-    const complete = done.flatMap(({ post }) => (post.kind === 'complete' ? [post.item] : []));
-    const fail = done.flatMap(({ post }) => (post.kind === 'fail' ? [post.item] : []));
-    const release = done.flatMap(({ post, item }) => (post.kind === 'release' ? [item.token] : []));
-    const answers = new Map<number, Answer>();
-    const take = async (
-      results: Promise<{ results: { token: number; result: string; retry_at?: number | null }[] }>,
-    ) => {
-      for (const { token, result, retry_at } of (await results).results)
-        answers.set(token, { result, retryAt: retry_at ?? null });
-    };
-    const { work } = client.api;
-    if (complete.length > 0)
-      await take(unlessLost(answerOf(work.complete.$post({ json: { runner, items: complete as never } }))));
-    if (fail.length > 0) await take(unlessLost(answerOf(work.fail.$post({ json: { runner, items: fail } }))));
-    if (release.length > 0)
-      await take(unlessLost(answerOf(work.release.$post({ json: { runner, tokens: release } }))));
-    return answers;
-  }
-
   async #giveBack(): Promise<void> {
-    const tokens = this.#waiting.splice(0).map(({ token }) => token);
-    if (tokens.length === 0) return;
-    for (const token of tokens) this.#held.delete(token);
-    const { client, runner } = this.#context;
-    await unlessLost(answerOf(client.api.work.release.$post({ json: { runner, tokens } })));
+    await this.#release(this.#waiting.splice(0).map(({ token }) => token));
   }
 
-  async #renew(): Promise<void> {
-    const tokens = [...this.#held];
-    if (tokens.length === 0) return;
-    const { client, runner } = this.#context;
-    const { lost } = await answerOf(
-      client.api.work.heartbeat.$post({ json: { runner, tokens, lease_seconds: LEASE_SECONDS } }),
-    ).catch(() => ({ lost: [] as number[] }));
-    for (const token of lost) this.#held.delete(token);
+  async #release(tokens: readonly number[]): Promise<void> {
+    for (const token of tokens) this.#leases.give(token);
+    await releaseAll(tokens, this.#context);
   }
+
+  async #renew(tokens: readonly number[]): Promise<ReadonlySet<number>> {
+    const { client, runner } = this.#context;
+    const kept = new Set<number>();
+    for (const batch of batches(tokens)) {
+      const json = { runner, tokens: batch, lease_seconds: this.#leaseSeconds };
+      for (const token of (await answerOf(client.api.work.heartbeat.$post({ json }))).kept) kept.add(token);
+    }
+    return kept;
+  }
+
+  /** What waits is forgotten, what runs is ended. */
+  #lose(tokens: readonly number[]): void {
+    const lost = new Set(tokens);
+    const left = this.#waiting.filter(({ token }) => !lost.has(token));
+    this.#waiting.splice(0, this.#waiting.length, ...left);
+    for (const token of tokens) this.#attempts.get(token)?.abort();
+    this.#wake();
+  }
+}
+
+interface AskedClaim {
+  readonly limit: number;
+  readonly waitSeconds: number;
+  readonly signal?: AbortSignal;
 }
 
 function stageKey({ workflow, stage }: Claimed): string {
   return `${workflow}\0${stage}`;
-}
-
-/** 409 says that all of them were lost: an answer, not a mistake. */
-async function unlessLost<Body extends { results: unknown[] }>(answer: Promise<Body>): Promise<Body> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Refused && error.code === 'lease-lost') return error.body as unknown as Body;
-    throw error;
-  }
 }

@@ -60,6 +60,8 @@ export const claimBody = z.strictObject({
   workflow: name.optional(),
   /** Only of these: a runner may know fewer workflows than the control plane. */
   workflows: z.array(name).optional(),
+  /** Only these: a runner may have been told exactly what it is to run. */
+  definitions: z.array(blake3).max(1_000).optional(),
   stages: z.array(z.string()).optional(),
   run: name.optional(),
   /** How long the answer may be held back while there is nothing to do. */
@@ -161,6 +163,13 @@ export const failItem = z.strictObject({
 });
 export type FailItem = z.output<typeof failItem>;
 export const failBody = z.strictObject({ ...runner, items: z.array(failItem).min(1).max(MAX_ITEMS) });
+
+export const restartBody = z.strictObject({
+  ...runner,
+  /** What it goes on with; of anything else it never heard that it got it. */
+  holding: z.array(token).max(5_000).default([]),
+});
+export type RestartBody = z.output<typeof restartBody>;
 
 export const tokensBody = z.strictObject({
   ...runner,

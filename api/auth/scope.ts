@@ -5,7 +5,8 @@ import type { Caller, Scope } from '../parts.ts';
 const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
   read: ['read'],
   watch: ['watch', 'read'],
-  work: ['work', 'read'],
+  // Who runs commands finds out about their inputs, and says what it found.
+  work: ['work', 'watch', 'read'],
   admin: ['admin', 'watch', 'work', 'read'],
 };
 

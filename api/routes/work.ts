@@ -8,6 +8,7 @@ import {
   completeBody,
   failBody,
   itemsAnswer,
+  restartBody,
   tokensBody,
 } from '../../schema/wire.ts';
 import { MOST_LOOKS } from '../bell.ts';
@@ -51,11 +52,11 @@ export const workRoutes = new Hono<AppEnv>()
   .post(
     '/api/work/restart',
     allow('work', {
-      summary: 'Say that a runner starts anew: what it held is stale at once',
+      summary: 'Say that a runner starts anew: what it held, but for what it says it holds, is stale at once',
       responses: { 200: z.object({ freed: z.int() }) },
     }),
-    jsonBody(z.strictObject({ runner: z.string().min(1).max(200) })),
-    async (c) => c.json({ freed: await restartRunner(c.var.store, c.req.valid('json').runner) }),
+    jsonBody(restartBody),
+    async (c) => c.json({ freed: await restartRunner(c.var.store, c.req.valid('json')) }),
   )
   .post(
     '/api/work/heartbeat',

@@ -48,12 +48,13 @@ async function isCurrent({ registered }: Store, { version }: Registered): Promis
 }
 
 function offersTo(known: Registered, body: ClaimBody): readonly Offer[] {
-  const { workflow, workflows, stages } = body;
+  const { workflow, workflows, definitions, stages } = body;
   return [...known.stages.values()].flatMap((placed): readonly Offer[] => {
-    const { paused } = known.workflows.get(placed.of.name)!;
+    const { paused, definition } = known.workflows.get(placed.of.name)!;
     const isAsked =
       (workflow === undefined || placed.of.name === workflow) &&
       (workflows === undefined || workflows.includes(placed.of.name)) &&
+      (definitions === undefined || definitions.includes(definition)) &&
       (stages === undefined || stages.includes(placed.stage.id));
     return isAsked && !paused && fits(placed, body) ? [offerOf(placed)] : [];
   });

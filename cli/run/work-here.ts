@@ -2,12 +2,9 @@
 
 import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Manifests } from '../../runner/manifest.ts';
-import { resolveHost } from '../../runner/nodes/send-http.ts';
-import { performWork } from '../../runner/perform-work.ts';
-import { workBase } from '../../runner/work-dir.ts';
 import { WorkPool } from '../../runner/work-pool.ts';
 import { send } from '../../watcher/report.ts';
+import { performingOf } from '../perform.ts';
 import { look, RUNNER, TARGET, type Watching } from './look.ts';
 import type { RunParts } from './run-parts.ts';
 
@@ -59,19 +56,13 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
   const { client, machine, root, lock } = tools;
   const { loaded, project, capacity, io } = request;
   const { workflow } = loaded;
-  const context = {
-    ...{ workflow, root, hash: machine.hash, hasher: machine.hasher, list: machine.list },
-    ...{ supervisor: machine.supervisor, env: io.env, signal: stop.signal },
-    http: { resolve: resolveHost, refuse: null },
-    workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
+  const perform = performingOf({
+    ...{ workflow, root, project, machine, client, recipes, env: io.env },
     hasLockFile: lock.existed,
-    manifests: new Manifests(),
-    recipe: (hash: string) => recipes.find(hash),
-    remadeBy: (path: string) => kept.remadeBy(path),
-    starting: (item: { stage: string; entity: string }, reasons: readonly string[]) =>
-      kept.starting(item, reasons),
-    isMine: (tokens: readonly number[]) => pool.isMine(tokens),
-  };
+    remadeBy: (path) => kept.remadeBy(path),
+    starting: (item, reasons) => kept.starting(item, reasons),
+    isMine: (tokens) => pool.isMine(tokens),
+  });
   const pool: WorkPool = new WorkPool({
     ...{
       client,
@@ -83,7 +74,7 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       run: id,
     },
     stageOf: ({ stage }) => kept.stages.get(stage)!,
-    perform: async (items) => recipes.attach(await performWork(items, context)),
+    perform,
     observe: (observations) => send(observations, watching),
     posted: (performed, answer) => {
       // Told with the result, so the next look need not tell it again.
@@ -91,6 +82,7 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       kept.posted(performed, answer);
     },
     isStopping: () => stop.isStopped,
+    signal: stop.signal,
   });
   return pool;
 }

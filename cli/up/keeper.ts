@@ -11,7 +11,7 @@ import type { StateResult } from '../run/results.ts';
 import { Stop } from '../run/run-parts.ts';
 import { type KeptContext, KeptWorkflow } from './kept-workflow.ts';
 
-export interface KeeperOptions extends Omit<KeptContext, 'signal' | 'isMine' | 'changed' | 'report'> {
+export interface KeeperOptions extends Omit<KeptContext, 'isMine' | 'changed' | 'report'> {
   readonly report: (result: StateResult, workflow: string) => void;
   readonly client: Client;
   readonly capacity: Capacity;
@@ -49,7 +49,7 @@ export class Keeper {
       // The project's database may know workflows that this process was not given.
       ...{ workflows: () => [...this.#kept.keys()], stages: null, run: null },
       stageOf: ({ workflow, stage }) => this.#kept.get(workflow)!.workflow.stageOf(stage),
-      perform: (items) => this.#kept.get(items[0]!.workflow)!.workflow.perform(items),
+      perform: (items, signal) => this.#kept.get(items[0]!.workflow)!.workflow.perform(items, signal),
       observe: async (observations) => {
         // Any of them may say it: what is told of a path does not depend on who reads it.
         if (observations.length > 0) await [...this.#kept.values()][0]!.workflow.observe(observations);
@@ -59,6 +59,7 @@ export class Keeper {
         this.#kept.get(performed.item.workflow)!.workflow.posted(performed, answer);
       },
       isStopping: () => this.#stop.isStopped || this.#isChanging,
+      signal: this.#stop.signal,
     });
   }
 
@@ -81,7 +82,6 @@ export class Keeper {
       const workflow = await KeptWorkflow.open(loaded, {
         ...this.#options,
         report: (result) => this.#options.report(result, name),
-        signal: this.#stop.signal,
         isMine: (tokens) => this.#pool.isMine(tokens),
         changed: () => {
           times.hinted();

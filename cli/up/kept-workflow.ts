@@ -3,11 +3,7 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '../../host/client.ts';
-import { Manifests } from '../../runner/manifest.ts';
-import { resolveHost } from '../../runner/nodes/send-http.ts';
-import { performWork } from '../../runner/perform-work.ts';
 import type { Performed } from '../../runner/performed.ts';
-import { workBase } from '../../runner/work-dir.ts';
 import type { Answer } from '../../runner/work-pool.ts';
 import type { Claimed, Observation } from '../../schema/wire.ts';
 import type { Stage } from '../../schema/workflow.ts';
@@ -16,6 +12,7 @@ import { reportAll, send } from '../../watcher/report.ts';
 import { Settling } from '../../watcher/settling.ts';
 import type { Io } from '../command.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
+import { type Perform, performingOf } from '../perform.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
 import { LockRecords } from '../run/lock-records.ts';
@@ -31,7 +28,6 @@ export interface KeptContext {
   readonly project: string;
   readonly own: string;
   readonly io: Io;
-  readonly signal: AbortSignal;
   readonly isMine: (tokens: readonly number[]) => Promise<boolean>;
   /** Something happened where it looks. */
   readonly changed: () => void;
@@ -49,8 +45,7 @@ export class KeptWorkflow {
   readonly #watching: Watching;
   readonly #kept: KeepResults;
   readonly #saving: Saving;
-  readonly #recipes: Recipes;
-  readonly #perform: (items: readonly Claimed[]) => Promise<readonly Performed[]>;
+  readonly #perform: Perform;
   #told = new Set<string>();
 
   /** Registers it, and believes its lock file; looks at nothing yet. */
@@ -90,27 +85,20 @@ export class KeptWorkflow {
     this.#place = place;
     this.#watching = { ...look.watching, isSettled: (at, stamp) => look.settling.isSettled(at, stamp) };
     this.#saving = new Saving(() => lock.save(Date.now()));
-    this.#recipes = new Recipes(context.client, machine.hash);
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
       willRetry: context.report,
       ...{ log: new EventLog(join(root, `${stemOf(path)}.events.jsonl`)), progress: null, failed: () => {} },
     });
-    const perform = {
-      ...{ workflow, root, hash: machine.hash, hasher: machine.hasher, list: machine.list },
-      ...{ supervisor: machine.supervisor, env: context.io.env, signal: context.signal },
-      http: { resolve: resolveHost, refuse: null },
-      workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
+    this.#perform = performingOf({
+      ...{ workflow, root, project, machine, recipes: new Recipes(context.client, machine.hash) },
+      ...{ env: context.io.env, isMine: context.isMine },
       get hasLockFile() {
         return lock.text !== null;
       },
-      manifests: new Manifests(),
-      recipe: (hash: string) => this.#recipes.find(hash),
-      remadeBy: (at: string) => this.#kept.remadeBy(at),
-      starting: (item: Claimed, reasons: readonly string[]) => this.#kept.starting(item, reasons),
-      isMine: context.isMine,
-    };
-    this.#perform = async (items) => this.#recipes.attach(await performWork(items, perform));
+      remadeBy: (at) => this.#kept.remadeBy(at),
+      starting: (item, reasons) => this.#kept.starting(item, reasons),
+    });
   }
 
   /** Whether nothing tells when something happens, or the workflow does not want to rely on it. */
@@ -133,8 +121,8 @@ export class KeptWorkflow {
     return sent;
   }
 
-  perform(items: readonly Claimed[]): Promise<readonly Performed[]> {
-    return this.#perform(items);
+  perform(items: readonly Claimed[], signal: AbortSignal): Promise<readonly Performed[]> {
+    return this.#perform(items, signal);
   }
 
   observe(observations: readonly Observation[]): Promise<void> {

@@ -39,7 +39,7 @@ export function tokenBehaviours(cp: ControlPlane): void {
       const allowed = {
         read: ['read'],
         watch: ['read', 'watch'],
-        work: ['read', 'work'],
+        work: ['read', 'watch', 'work'],
         admin: ['read', 'watch', 'work', 'admin'],
       } as const;
       for (const scope of ['read', 'watch', 'work', 'admin'] as const) {
