@@ -52,8 +52,7 @@ export function* hashFile(
   if (known !== NONE) return { kind: 'file', hash: look.cache.hashAt(known), size: stamp.size, slot: known };
   const lookedAtMs = look.nowMs();
   try {
-    const { digest, size, after } = yield* readThrough(look, path, stamp.size, slice);
-    const hash = asBlake3(digest);
+    const { hash, size, after } = yield* readThrough(look, path, stamp.size, slice);
     // Written to while it was read: this hash will not last, and the next look reads again.
     const lasts = sameStamp(stamp, after) && size === stamp.size;
     const slot = lasts ? look.cache.remember(path, stamp, hash, lookedAtMs) : NONE;
@@ -100,26 +99,29 @@ export function failed(path: string, error: unknown): Missing | Unreadable {
 function* readThrough(look: Look, path: string, expectedSize: number, slice: Slice) {
   const fd = look.disk.open(path);
   try {
-    const { digest, size } = yield* digestOf(look, fd, expectedSize, slice);
-    return { digest, size, after: look.disk.fstat(fd) };
+    const filled = fill(look, fd, expectedSize);
+    const isWhole = filled < look.chunk.length;
+    const { hash, size } = isWhole ? hashChunk(look, filled) : yield* hashStream(look, fd, filled, slice);
+    return { hash, size, after: look.disk.fstat(fd) };
   } finally {
     look.disk.close(fd);
   }
 }
 
-function* digestOf(look: Look, fd: number, expectedSize: number, slice: Slice) {
+function hashChunk({ blake3, chunk }: Look, filled: number) {
+  return { hash: `blake3:${blake3.hex(chunk.subarray(0, filled))}` as Blake3, size: filled };
+}
+
+function* hashStream(look: Look, fd: number, first: number, slice: Slice) {
   const { blake3, chunk } = look;
-  let filled = fill(look, fd, expectedSize);
-  if (filled < chunk.length) return { digest: blake3.hash(chunk.subarray(0, filled)), size: filled };
   const stream = blake3.start();
   let size = 0;
-  while (filled > 0) {
+  for (let filled = first; filled > 0; filled = fill(look, fd, 0)) {
     stream.update(chunk.subarray(0, filled));
     size += filled;
     if (slice.spend(filled)) yield;
-    filled = fill(look, fd, 0);
   }
-  return { digest: stream.digest(), size };
+  return { hash: asBlake3(stream.digest()), size };
 }
 
 /** Stops at the expected size, which saves a small file the read that only says "end". */

@@ -14,6 +14,7 @@ test('the native addon is taken where there is one', () => {
 describe.each([native, wasm])('$name', (blake3) => {
   test.each(VECTORS)('gives the published digest of %i bytes', (length, digest) => {
     expect(asBlake3(blake3.hash(paint(length)))).toBe(`blake3:${digest}`);
+    expect(blake3.hex(paint(length))).toBe(digest);
   });
 
   test('hashes a view, not the whole memory behind it', () => {

@@ -32,7 +32,7 @@ export class HashRig {
     return createPathHasher({
       cache: this.cache,
       nowMs: () => this.nowMs,
-      blake3: { ...this.blake3, hash: (bytes) => this.#count(bytes) },
+      blake3: { ...this.blake3, hash: this.#counted('hash'), hex: this.#counted('hex') },
       disk: { ...this.disk, open: (path) => this.#open(path) },
       ...options,
     });
@@ -74,9 +74,12 @@ export class HashRig {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  #count(bytes: Uint8Array): Uint8Array {
-    this.hashes++;
-    return this.blake3.hash(bytes);
+  #counted<How extends 'hash' | 'hex'>(how: How): Blake3Implementation[How] {
+    const act = this.blake3[how] as (bytes: Uint8Array) => never;
+    return (bytes: Uint8Array) => {
+      this.hashes++;
+      return act(bytes);
+    };
   }
 
   #open(path: string): number {
