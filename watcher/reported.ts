@@ -28,6 +28,10 @@ export class Reported {
     return [...this.#hashes.keys()];
   }
 
+  has(path: string): boolean {
+    return this.#hashes.has(path);
+  }
+
   isNews(observation: Observation): boolean {
     return 'gone' in observation || this.#hashes.get(observation.path) !== observation.hash;
   }
