@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { readClean } from '../host/clean-snapshot.ts';
+import { checkClean } from '../host/clean-snapshot.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import { EXIT, type ExitCode, flag, type Invocation, list, text } from './command.ts';
 import { renderRun } from './render/run.ts';
@@ -19,16 +19,17 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
   const path = resolve(io.cwd, positionals[0]!);
   const isPlain =
     !['force', 'all', 'dry-run'].some((name) => flag(values, name)) && list(values, 'set').length === 0;
-  const found = isPlain
-    ? readClean<CleanSummary>(
+  const checked = isPlain
+    ? checkClean<CleanSummary>(
         cleanFile(projectRootOf(dirname(path)), path),
         cleanKey(path, {}, text(values, 'stage')),
       )
     : null;
-  if (found === null) {
+  if (checked?.kind !== 'clean') {
     const long = await import('./run.ts');
     return long.run(invocation);
   }
+  const found = checked.summary;
   const id = `r-${randomBytes(6).toString('hex')}`;
   const seconds = (performance.now() - begun) / 1_000;
   logRun(path, { id, ...found, seconds });

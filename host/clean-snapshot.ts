@@ -1,72 +1,171 @@
 // Remembers a verdict of "nothing to do" together with every look it was reached by (SEMANTICS 22).
 //
+//   every look is as it was, or only its stamp is other ──▶ clean
+//   nothing but the content of files that were told ──────▶ changed: the verdict holds for all the rest
+//   anything else ────────────────────────────────────────▶ unknown
+//
 // It is checked before anything else is loaded, so it may import nothing heavy. It caches the verdict and is never a
 // second one: any doubt, and the long way is taken.
 
-import { lstatSync, mkdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { writeFileAtomic } from './atomic-write.ts';
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Blake3Implementation, loadBlake3 } from './blake3.ts';
+import { type CleanFile, COLUMNS, DIGEST_BYTES, FLAG, readCleanFile, writeCleanFile } from './clean-file.ts';
+import { contentDigest, listingDigest } from './content-digest.ts';
 import type { Looked } from './look-record.ts';
 
-const VERSION = 1;
-/** Per look: how, mtime, ctime, size, inode. */
-const COLUMNS = 5;
-const HOW = { missing: 0, stat: 1, lstat: 2 } as const;
-
-interface Header {
-  readonly version: number;
-  /** Of the program, the options and the workflow: a snapshot of anything else says nothing. */
-  readonly key: string;
-  readonly summary: unknown;
-  readonly looks: number;
-  readonly textBytes: number;
-}
-
-/** The summary that was kept, or null if anything is not as it was. */
-export function readClean<Summary>(file: string, key: string): Summary | null {
-  try {
-    const bytes = readFileSync(file);
-    const headerEnd = bytes.indexOf(10);
-    const header = JSON.parse(bytes.toString('utf8', 0, headerEnd)) as Header;
-    if (header.version !== VERSION || header.key !== key) return null;
-    const textStart = headerEnd + 1;
-    const text = bytes.toString('utf8', textStart, textStart + header.textBytes);
-    const numbers = new Float64Array(header.looks * COLUMNS);
-    bytes.copy(new Uint8Array(numbers.buffer), 0, textStart + header.textBytes);
-    return isUnchanged(text.split('\0'), numbers) ? (header.summary as Summary) : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Names stand under their directory, each of which is followed by how many there are. */
-function isUnchanged(words: readonly string[], numbers: Float64Array): boolean {
-  let row = 0;
-  for (let at = 0; at < words.length - 1; ) {
-    const directory = words[at]!;
-    const count = Number(words[at + 1]);
-    at += 2;
-    for (let i = 0; i < count; i++, row++) {
-      if (!isAsItWas(directory + words[at + i]!, numbers, row * COLUMNS)) return false;
+export type Checked<Summary> =
+  | { readonly kind: 'clean'; readonly summary: Summary }
+  | {
+      readonly kind: 'changed';
+      readonly summary: Summary;
+      readonly paths: readonly string[];
+      readonly snapshot: CleanSnapshot;
     }
-    at += count;
+  | { readonly kind: 'unknown' };
+
+const UNKNOWN = { kind: 'unknown' } as const;
+
+export function checkClean<Summary>(
+  file: string,
+  key: string,
+  nowMs: () => number = Date.now,
+): Checked<Summary> {
+  const lookedAtMs = nowMs();
+  try {
+    const kept = readCleanFile(file, key);
+    if (kept === null) return UNKNOWN;
+    const check = new Check(kept);
+    if (!kept.each((path, row) => check.look(path, row))) return UNKNOWN;
+    const summary = kept.summary as Summary;
+    const { changed, own } = check;
+    if (changed.length > 0)
+      return { kind: 'changed', summary, paths: changed, snapshot: new CleanSnapshot(kept, own) };
+    check.restamp(lookedAtMs);
+    return { kind: 'clean', summary };
+  } catch {
+    return UNKNOWN;
   }
-  return row * COLUMNS === numbers.length;
 }
 
 const QUIET = { throwIfNoEntry: false } as const;
 
-function isAsItWas(path: string, numbers: Float64Array, at: number): boolean {
-  const how = numbers[at];
-  const stat = how === HOW.lstat ? lstatSync(path, QUIET) : statSync(path, QUIET);
-  if (stat === undefined) return how === HOW.missing;
-  return (
-    how !== HOW.missing &&
-    stat.mtimeMs === numbers[at + 1] &&
-    stat.ctimeMs === numbers[at + 2] &&
-    sizeOf(stat) === numbers[at + 3] &&
-    stat.ino === numbers[at + 4]
-  );
+class Check {
+  readonly changed: string[] = [];
+  readonly own: OwnRow[] = [];
+  readonly #kept: CleanFile;
+  readonly #touched: { readonly row: number; readonly stat: Stats }[] = [];
+  #blake3: Blake3Implementation | null = null;
+
+  constructor(kept: CleanFile) {
+    this.#kept = kept;
+  }
+
+  /** False if the verdict cannot be held up. */
+  look(path: string, row: number): boolean {
+    const { numbers } = this.#kept;
+    const at = row * COLUMNS;
+    const flags = numbers[at]!;
+    if ((flags & FLAG.own) !== 0) this.own.push({ path, row });
+    const stat = (flags & FLAG.lstat) === 0 ? statSync(path, QUIET) : lstatSync(path, QUIET);
+    if (stat === undefined) return flags === 0;
+    const isAsItWas =
+      flags !== 0 &&
+      stat.mtimeMs === numbers[at + 1] &&
+      stat.ctimeMs === numbers[at + 2] &&
+      sizeOf(stat) === numbers[at + 3] &&
+      stat.ino === numbers[at + 4];
+    return isAsItWas || this.#lookInside(path, row, stat);
+  }
+
+  #lookInside(path: string, row: number, stat: Stats): boolean {
+    const digest = digestAt(this.#kept, row);
+    if (digest === null) return false;
+    const flags = this.#kept.numbers[row * COLUMNS]!;
+    if (this.#isSame(path, digest, { flags, stat })) {
+      this.#touched.push({ row, stat });
+      return true;
+    }
+    if ((flags & FLAG.told) === 0 || !stat.isFile()) return false;
+    this.changed.push(path);
+    return true;
+  }
+
+  #isSame(path: string, digest: Uint8Array, { flags, stat }: { flags: number; stat: Stats }): boolean {
+    this.#blake3 ??= loadBlake3();
+    if ((flags & FLAG.listed) !== 0) {
+      if (!stat.isDirectory()) return false;
+      return isEqual(listingDigest(readdirSync(path, { withFileTypes: true }), this.#blake3.hash), digest);
+    }
+    return stat.isFile() && isEqual(contentDigest(path, stat.size, this.#blake3), digest);
+  }
+
+  /** What is old enough to be relied on need not be read again. */
+  restamp(lookedAtMs: number): void {
+    const settled = this.#touched.filter(({ stat }) => isOld(stat, lookedAtMs));
+    if (settled.length === 0) return;
+    for (const { row, stat } of settled) setStamp(this.#kept, row, stat);
+    this.#kept.writeRows(settled.map(({ row }) => row));
+  }
+}
+
+interface OwnRow {
+  readonly path: string;
+  readonly row: number;
+}
+
+/** One of which some files had changed, and are accounted for by now. */
+export class CleanSnapshot {
+  readonly #kept: CleanFile;
+  readonly #own: readonly OwnRow[];
+
+  constructor(kept: CleanFile, own: readonly OwnRow[]) {
+    this.#kept = kept;
+    this.#own = own;
+  }
+
+  /** Whether the files that only we write are still those that the verdict was reached by. */
+  isCurrent(): boolean {
+    return this.#own.every(({ path, row }) => new Check(this.#kept).look(path, row));
+  }
+
+  /**
+   * Keeps a new verdict of nothing to do that differs from the old one by the content of these files alone. False, and
+   * nothing kept, if one of them is not among its looks.
+   */
+  renew(contents: ReadonlyMap<string, Uint8Array>): boolean {
+    const found = this.#kept.rowsOf(contents.keys());
+    if (found.size < contents.size) return false;
+    const patched = [...found].flatMap(([path, rows]) =>
+      rows.map((row) => ({ row, digest: contents.get(path)! })),
+    );
+    if (!patched.every(({ row, digest }) => this.#replace(row, digest))) return false;
+    this.#kept.writeRows(patched.map(({ row }) => row));
+    for (const { path, row } of this.#own) setStamp(this.#kept, row, statSync(path));
+    // Last: until these are right, the file says nothing.
+    this.#kept.writeRows(this.#own.map(({ row }) => row));
+    return true;
+  }
+
+  /** No stamp is like NaN, so the content is compared the next time, and the stamp taken then. */
+  #replace(row: number, digest: Uint8Array): boolean {
+    if (digestAt(this.#kept, row) === null) return false;
+    this.#kept.digests.set(digest, row * DIGEST_BYTES);
+    this.#kept.numbers[row * COLUMNS + 1] = Number.NaN;
+    return true;
+  }
+}
+
+function digestAt({ digests }: CleanFile, row: number): Uint8Array | null {
+  const digest = digests.subarray(row * DIGEST_BYTES, (row + 1) * DIGEST_BYTES);
+  return digest.every((byte) => byte === 0) ? null : digest;
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function setStamp({ numbers }: CleanFile, row: number, stat: Stats): void {
+  numbers.set([stat.mtimeMs, stat.ctimeMs, sizeOf(stat), stat.ino], row * COLUMNS + 1);
 }
 
 /** The size a directory has by itself says nothing. */
@@ -74,76 +173,61 @@ function sizeOf(stat: Stats): number {
   return stat.isDirectory() ? 0 : stat.size;
 }
 
+/** What was stamped just before a look could be stamped alike again. */
+function isOld(stat: Stats, lookedAtMs: number): boolean {
+  const newest = Math.max(stat.mtimeMs, stat.ctimeMs);
+  const tickMs = Number.isInteger(stat.ctimeMs / 1_000) ? 2_000 : 50;
+  return newest < lookedAtMs - tickMs;
+}
+
+export interface CleanLook extends Looked {
+  readonly digest: Uint8Array | null;
+  readonly isTold: boolean;
+}
+
 export interface CleanParts {
   readonly key: string;
   readonly summary: unknown;
-  readonly looks: Iterable<Looked>;
+  readonly looks: Iterable<CleanLook>;
   /** Looked at now, whatever their age: files that only we write. */
   readonly own: readonly string[];
-  /** When looking began: what was stamped since could be stamped alike again. */
+  /** When looking began. */
   readonly lookedAtMs: number;
 }
 
 /** False, and nothing written, if a look is too young to be relied on or is no longer true. */
 export function writeClean(file: string, { key, summary, looks, own, lookedAtMs }: CleanParts): boolean {
-  const byDirectory = new Map<string, { readonly name: string; readonly numbers: readonly number[] }[]>();
-  const add = (path: string, numbers: readonly number[]) => {
-    const directory = path === '/' ? '' : join(dirname(path), '/');
-    const rows = byDirectory.get(directory);
-    const row = { name: path === '/' ? '/' : basename(path), numbers };
-    if (rows === undefined) byDirectory.set(directory, [row]);
-    else rows.push(row);
-  };
+  const rows = [];
   for (const look of looks) {
     const numbers = confirmed(look, lookedAtMs);
     if (numbers === null) return false;
-    add(look.path, numbers);
+    rows.push({ path: look.path, numbers, digest: look.digest });
   }
-  for (const path of own) add(path, numbersOf(statSync(path, QUIET), HOW.stat));
-  const words: string[] = [];
-  const numbers: number[] = [];
-  for (const [directory, rows] of byDirectory) {
-    words.push(directory, String(rows.length));
-    for (const row of rows) {
-      words.push(row.name);
-      numbers.push(...row.numbers);
-    }
-  }
-  const text = Buffer.from(`${words.join('\0')}\0`);
-  const header: Header = {
-    version: VERSION,
-    key,
-    summary,
-    looks: numbers.length / COLUMNS,
-    textBytes: text.length,
-  };
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileAtomic(
-    file,
-    Buffer.concat([
-      Buffer.from(`${JSON.stringify(header)}\n`),
-      text,
-      Buffer.from(Float64Array.from(numbers).buffer),
-    ]),
-  );
+  for (const path of own)
+    rows.push({ path, numbers: numbersOf(statSync(path), FLAG.stat | FLAG.own), digest: null });
+  writeCleanFile(file, key, summary, rows);
   return true;
 }
 
+const NOTHING: readonly number[] = [0, 0, 0, 0, 0];
+
 /** The stamp in the numbers that a quick look gives, if it still is the one that the verdict was reached by. */
-function confirmed({ path, how, stamp }: Looked, lookedAtMs: number): readonly number[] | null {
+function confirmed(look: CleanLook, lookedAtMs: number): readonly number[] | null {
+  const { path, how, stamp } = look;
   const stat = how === 'lstat' ? lstatSync(path, QUIET) : statSync(path, QUIET);
-  if (stat === undefined || stamp === null)
-    return stat === undefined && stamp === null ? numbersOf(undefined, HOW.stat) : null;
+  if (stat === undefined || stamp === null) return stat === undefined && stamp === null ? NOTHING : null;
   const isSame =
     isClose(stat.mtimeMs, stamp.mtimeNs) &&
     isClose(stat.ctimeMs, stamp.ctimeNs) &&
     stat.ino === Number(stamp.ino) &&
     (stat.isDirectory() || stat.size === stamp.size);
-  const newest = Math.max(stat.mtimeMs, stat.ctimeMs);
-  const tickMs = Number.isInteger(stat.ctimeMs / 1_000) ? 2_000 : 50;
-  return isSame && newest < lookedAtMs - tickMs
-    ? numbersOf(stat, how === 'lstat' ? HOW.lstat : HOW.stat)
-    : null;
+  return isSame && isOld(stat, lookedAtMs) ? numbersOf(stat, flagsOf(look)) : null;
+}
+
+function flagsOf({ how, listing, isTold }: CleanLook): number {
+  const told = isTold ? FLAG.told : 0;
+  const listed = listing === undefined ? 0 : FLAG.listed;
+  return (how === 'lstat' ? FLAG.lstat : FLAG.stat) | told | listed;
 }
 
 /** Nanoseconds as a double of milliseconds are off by less than a thousandth. */
@@ -151,8 +235,6 @@ function isClose(ms: number, ns: bigint): boolean {
   return Math.abs(ms - Number(ns) / 1e6) < 0.001;
 }
 
-function numbersOf(stat: Stats | undefined, how: number): readonly number[] {
-  return stat === undefined
-    ? [HOW.missing, 0, 0, 0, 0]
-    : [how, stat.mtimeMs, stat.ctimeMs, sizeOf(stat), stat.ino];
+function numbersOf(stat: Stats, flags: number): readonly number[] {
+  return [flags, stat.mtimeMs, stat.ctimeMs, sizeOf(stat), stat.ino];
 }

@@ -3,6 +3,8 @@
 // If none of these stamps has changed, looking again would see the same: a directory's stamp moves when a name in it
 // comes or goes, a file's when its content does.
 
+import type { HashBytes } from '../schema/blake3.ts';
+import { listingDigest } from './content-digest.ts';
 import type { Disk, Stamp } from './disk.ts';
 
 export interface Looked {
@@ -11,6 +13,8 @@ export interface Looked {
   readonly how: 'stat' | 'lstat';
   /** Null if nothing was there. */
   readonly stamp: Stamp | null;
+  /** Of a directory whose names were asked for. */
+  readonly listing?: Uint8Array;
 }
 
 export class LookRecord {
@@ -19,14 +23,16 @@ export class LookRecord {
   /** A path was seen in two states, or more was done than looking: then nothing can be said about the whole. */
   #isTorn = false;
 
-  constructor(disk: Disk) {
+  constructor(disk: Disk, hash: HashBytes) {
     this.disk = {
       ...disk,
       stat: (path) => this.#note(path, 'stat', disk.stat(path)),
       lstat: (path) => this.#note(path, 'lstat', disk.lstat(path)),
       list: (path) => {
-        this.#note(path, 'stat', disk.stat(path));
-        return disk.list(path);
+        const stamp = disk.stat(path);
+        const entries = disk.list(path);
+        this.#note(path, 'stat', stamp, this.#isTorn ? undefined : listingDigest(entries, hash));
+        return entries;
       },
       listBytes: (path) => {
         this.#note(path, 'stat', disk.stat(path));
@@ -49,12 +55,14 @@ export class LookRecord {
     return this.#seen.values();
   }
 
-  #note(path: string, how: Looked['how'], stamp: Stamp | null): Stamp | null {
+  #note(path: string, how: Looked['how'], stamp: Stamp | null, listed?: Uint8Array): Stamp | null {
     if (this.#isTorn) return stamp;
     const key = how === 'stat' ? path : `${path}\0`;
     const before = this.#seen.get(key);
     if (before !== undefined && !isSame(before.stamp, stamp)) this.#isTorn = true;
-    this.#seen.set(key, { path, how, stamp });
+    const listing = listed ?? before?.listing;
+    if (before?.listing !== undefined && Buffer.compare(before.listing, listing!) !== 0) this.#isTorn = true;
+    this.#seen.set(key, { path, how, stamp, ...(listing === undefined ? {} : { listing }) });
     return stamp;
   }
 }

@@ -66,6 +66,10 @@ export class StatCache {
     return hash;
   }
 
+  digestAt(slot: Slot): Uint8Array {
+    return this.#table.digests.subarray(slot * 32, slot * 32 + 32);
+  }
+
   /** Greater than that of every entry remembered before it; changes whenever the entry does. */
   orderAt(slot: Slot): number {
     return this.#table.orders[slot]!;

@@ -88,6 +88,7 @@ export async function send(
   { client, target, watcher, reported }: Sending,
 ): Promise<void> {
   for (const observations of batches(news)) {
+    reported.open();
     await answerOf(client.api.observations.$post({ json: { target, watcher, observations } }));
     for (const each of observations) reported.took(each);
   }

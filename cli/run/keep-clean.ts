@@ -2,10 +2,10 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeClean } from '../../host/clean-snapshot.ts';
+import { type CleanLook, writeClean } from '../../host/clean-snapshot.ts';
 import { DISK } from '../../host/disk.ts';
-import type { Looked } from '../../host/look-record.ts';
 import type { Stage } from '../../schema/workflow.ts';
+import type { Reported } from '../../watcher/reported.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
 import { type CleanSummary, cleanFile, cleanKey } from './clean-place.ts';
 import type { LockRecords } from './lock-records.ts';
@@ -22,32 +22,45 @@ export interface CleanRequest {
 interface Kept {
   readonly machine: Machine;
   readonly lock: LockRecords;
+  readonly reported: Reported;
   /** `.sluice/` of the project. */
   readonly own: string;
   readonly lookedAtMs: number;
 }
 
 /** Called when the database is closed: from here on only another process can change it, and its stamp tells. */
-export function keepClean(
-  request: CleanRequest,
-  cached: number,
-  { machine, lock, own, lookedAtMs }: Kept,
-): void {
+export function keepClean(request: CleanRequest, cached: number, kept: Kept): void {
   const { loaded, project, set, stage, force } = request;
-  const { looks } = machine;
-  if (force || looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
+  const { machine, lock, own, lookedAtMs } = kept;
+  if (force || machine.looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
   const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
-  const texts = [look(loaded.path, loaded.text), ...(lock.text === null ? [] : [look(lockPath, lock.text)])];
+  const texts = [
+    lookAtText(loaded.path, loaded.text, machine),
+    ...(lock.text === null ? [] : [lookAtText(lockPath, lock.text, machine)]),
+  ];
   const database = join(own, 'state.db');
   if (texts.includes(null) || hasLog(database)) return;
   const summary: CleanSummary = { workflow: loaded.workflow.name, cached };
   writeClean(cleanFile(project, loaded.path), {
     key: cleanKey(loaded.path, set, stage),
     summary,
-    looks: [...looks.all(), ...(texts as Looked[])],
+    looks: [...detailed(kept), ...(texts as CleanLook[])],
     own: [database],
     lookedAtMs,
   });
+}
+
+function* detailed({ machine, reported }: Kept): Generator<CleanLook> {
+  const { looks, digestOf } = machine;
+  const told = [...looks.all()].filter(({ path, how }) => how === 'stat' && reported.has(path));
+  const trees = told.flatMap(({ path, stamp }) => (stamp?.kind === 'directory' ? [`${path}/`] : []));
+  const isInTree = (path: string) => trees.some((tree) => path.startsWith(tree));
+  for (const look of looks.all()) {
+    const { path, how, stamp, listing } = look;
+    const digest = listing ?? (stamp === null ? null : digestOf(path, stamp));
+    const isTold = how === 'stat' && stamp?.kind === 'file' && reported.has(path) && !isInTree(path);
+    yield { ...look, digest, isTold };
+  }
 }
 
 /** What is still in the write-ahead log is not in the file, whose stamp would then say too little. */
@@ -56,9 +69,10 @@ function hasLog(database: string): boolean {
 }
 
 /** Its stamp, if what is there is what was read. */
-function look(path: string, text: string): Looked | null {
+function lookAtText(path: string, text: string, { hash }: Machine): CleanLook | null {
   const stamp = DISK.stat(path);
-  return stamp !== null && readFileSync(path, 'utf8') === text ? { path, how: 'stat', stamp } : null;
+  if (stamp === null || readFileSync(path, 'utf8') !== text) return null;
+  return { path, how: 'stat', stamp, digest: hash(Buffer.from(text)), isTold: false };
 }
 
 function isAlwaysDue({ deterministic, kind, deps, after }: Stage): boolean {

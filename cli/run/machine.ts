@@ -2,11 +2,11 @@
 
 import { join, relative } from 'node:path';
 import { loadBlake3 } from '../../host/blake3.ts';
-import { DISK, type Disk } from '../../host/disk.ts';
+import { DISK, type Disk, type Stamp } from '../../host/disk.ts';
 import { type IgnoreRule, ignoreRule } from '../../host/ignore.ts';
 import { LookRecord } from '../../host/look-record.ts';
 import { createPathHasher, type PathHasher } from '../../host/path-hash.ts';
-import { StatCache } from '../../host/stat-cache.ts';
+import { NONE, StatCache } from '../../host/stat-cache.ts';
 import { openJournal } from '../../runner/journal.ts';
 import { endLeftovers } from '../../runner/leftovers.ts';
 import { createSupervisor, type Supervisor } from '../../runner/supervisor.ts';
@@ -24,6 +24,8 @@ export interface Machine {
   readonly hasher: PathHasher;
   readonly ignore: IgnoreRule;
   readonly supervisor: Supervisor;
+  /** Of the content that a file is known to have under this stamp. */
+  readonly digestOf: (path: string, stamp: Stamp) => Uint8Array | null;
   /** Absolute paths that match an absolute pattern. */
   readonly list: (pattern: Pattern) => readonly string[];
   close(): Promise<void>;
@@ -76,10 +78,14 @@ export function machineFor(
   // The files that every run writes beside the workflow must not make a dep on `./` stale.
   const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
   const ignore = ignoreRule([...workflow.watch.ignore, ...beside]);
-  const looks = new LookRecord(disk);
+  const looks = new LookRecord(disk, blake3.hash);
   const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   return {
     ...{ hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor },
+    digestOf: (known, stamp) => {
+      const slot = stamp.kind === 'file' ? cache.find(known, stamp) : NONE;
+      return slot === NONE ? null : cache.digestAt(slot);
+    },
     list: (pattern) => scan({ patterns: [pattern], root, ignore }).found.map(({ path: found }) => found),
   };
 }

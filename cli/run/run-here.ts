@@ -6,6 +6,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { answerOf } from '../../host/client.ts';
+import type { Reported } from '../../watcher/reported.ts';
 import { inProcess } from '../control-plane.ts';
 import { stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
@@ -38,15 +39,17 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
       machine.hash,
     );
     const reached = inProcess(await openState(own, io, request.warn), io);
-    let outcome: RunOutcome;
+    const tools = { client: reached.client, machine, lock, own, root };
+    let done: Done;
     try {
-      outcome = await toTheEnd(partsOf(request, { client: reached.client, machine, lock, own, root }));
+      done = await toTheEnd(partsOf(request, tools));
     } catch (error) {
       throw explained(error);
     } finally {
       await reached.close();
     }
-    if (outcome.results.length === 0) keepClean(request, outcome.cached, { machine, lock, own, lookedAtMs });
+    const { outcome, reported } = done;
+    if (outcome.results.length === 0) keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
     return outcome;
   } finally {
     await machine.close();
@@ -69,7 +72,12 @@ function partsOf(request: RunRequest, tools: Tools): RunParts {
   return { request, tools, ask, log, saving, kept, recipes, stop };
 }
 
-async function toTheEnd(parts: RunParts): Promise<RunOutcome> {
+interface Done {
+  readonly outcome: RunOutcome;
+  readonly reported: Reported;
+}
+
+async function toTheEnd(parts: RunParts): Promise<Done> {
   const { request, tools, stop, saving } = parts;
   const begun = performance.now();
   await answerOf(tools.client.api.work.restart.$post({ json: { runner: RUNNER } }));
@@ -87,7 +95,8 @@ async function toTheEnd(parts: RunParts): Promise<RunOutcome> {
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     await workHere(parts, { id, stages, watching });
-    return await endRun(parts, { id, stages, begun });
+    const outcome = await endRun(parts, { id, stages, begun });
+    return { outcome, reported: watching.reported };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     watching.reported.save();

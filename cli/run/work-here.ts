@@ -74,7 +74,11 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       run: id,
     },
     stageOf: ({ stage }) => kept.stages.get(stage)!,
-    perform,
+    perform: (items) => {
+      // What is made is told with its result, and a death before that is noted must not look like nothing was told.
+      watching.reported.open();
+      return perform(items);
+    },
     observe: (observations) => send(observations, watching),
     posted: (performed, answer) => {
       // Told with the result, so the next look need not tell it again.

@@ -1,6 +1,6 @@
 // What a run does beyond plain stages: retries, resources, fan-out, nodes, jobs, code files, sources that vanish.
 
-import { rmSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -316,6 +316,16 @@ describe('a run with nothing to do, after one that had nothing to do', () => {
       states: [],
     });
     expect(p.read('p.events.jsonl').split('run_completed').length).toBe(before + 1);
+  });
+
+  test('asks only for the bytes of what was touched: nobody takes the project to open its database', async () => {
+    const p = await settled();
+    rmSync(join(p.root, '.sluice/owner.db'));
+    utimesSync(join(p.root, 'in/a'), 1, 1);
+    utimesSync(join(p.root, 'out/a'), 1, 1);
+    utimesSync(join(p.root, 'p.yaml'), 1, 1);
+    expect(await p.run()).toMatchObject({ code: 0, states_run: 0, states_cached: 1 });
+    expect(p.has('.sluice/owner.db')).toBe(false);
   });
 
   test.each<readonly [string, (p: ReturnType<typeof project>) => void]>([

@@ -1,8 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readClean, writeClean } from '../../host/clean-snapshot.ts';
+import { loadBlake3 } from '../../host/blake3.ts';
+import { checkClean, writeClean } from '../../host/clean-snapshot.ts';
 import { DISK } from '../../host/disk.ts';
 import { LookRecord } from '../../host/look-record.ts';
 
@@ -10,29 +21,36 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'sluice-clean-'));
   mkdirSync(join(root, 'in'));
-  writeFileSync(join(root, 'in/a'), 'a');
+  for (const name of ['a', 'code', 'plain']) writeFileSync(join(root, 'in', name), name);
   writeFileSync(join(root, 'db'), 'db');
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
+const { hash } = loadBlake3();
 /** Later than any stamp, as if the looks were taken long after the files were written. */
 const LATER = Date.now() + 3_600_000;
 
+/** What is told of itself is `in/a` and `in/told`; of `in/plain` only the stamp is known. */
 function keep(lookedAtMs = LATER): boolean {
-  const looks = new LookRecord(DISK);
-  looks.disk.list(join(root, 'in'));
-  looks.disk.stat(join(root, 'in/a'));
-  looks.disk.stat(join(root, 'in/missing'));
-  const parts = { key: 'k', summary: { cached: 1 }, looks: looks.all(), own: [join(root, 'db')], lookedAtMs };
-  return writeClean(join(root, 'clean'), parts);
+  const record = new LookRecord(DISK, hash);
+  record.disk.list(join(root, 'in'));
+  for (const name of ['a', 'code', 'plain', 'missing']) record.disk.stat(join(root, 'in', name));
+  const looks = [...record.all()].map((look) => {
+    const content = /(a|code)$/.test(look.path) ? hash(readFileSync(look.path)) : null;
+    return { ...look, digest: look.listing ?? content, isTold: look.path.endsWith('/a') };
+  });
+  return writeClean(join(root, 'clean'), {
+    ...{ key: 'k', summary: { cached: 1 }, looks, own: [join(root, 'db')], lookedAtMs },
+  });
 }
 
-const isClean = (key = 'k') => readClean(join(root, 'clean'), key) !== null;
+const check = (nowMs = LATER, key = 'k') => checkClean(join(root, 'clean'), key, () => nowMs);
+const isClean = (key = 'k') => check(LATER, key).kind === 'clean';
 
 describe('a clean snapshot', () => {
   test('gives its summary while nothing has changed', () => {
     expect(keep()).toBe(true);
-    expect(readClean(join(root, 'clean'), 'k')).toEqual({ cached: 1 });
+    expect(check()).toEqual({ kind: 'clean', summary: { cached: 1 } });
   });
 
   test.each<readonly [string, () => void]>([
@@ -41,7 +59,7 @@ describe('a clean snapshot', () => {
     ['a file appeared', () => writeFileSync(join(root, 'in/b'), '')],
     ['a file vanished', () => rmSync(join(root, 'in/a'))],
     ['what was missing is there', () => writeFileSync(join(root, 'in/missing'), '')],
-    ['a file became a link', linkInstead],
+    ['a file became a link to something else', () => linkInstead()],
     ['one of our own files changed', () => writeFileSync(join(root, 'db'), 'other')],
     ['the snapshot itself is damaged', () => writeFileSync(join(root, 'clean'), 'x')],
   ])('says nothing when %s', (_, change) => {
@@ -49,6 +67,85 @@ describe('a clean snapshot', () => {
     expect(isClean()).toBe(true);
     change();
     expect(isClean()).toBe(false);
+  });
+
+  test('tells which files have other content, where all that was told is the content of files', () => {
+    keep();
+    writeFileSync(join(root, 'in/a'), 'other');
+    expect(check()).toMatchObject({ kind: 'changed', paths: [join(root, 'in/a')] });
+  });
+
+  test.each<readonly [string, () => void]>([
+    ['beside the change something else has changed', () => writeFileSync(join(root, 'in/code'), 'other')],
+    ['beside the change a file appeared', () => writeFileSync(join(root, 'in/b'), '')],
+    ['what changed is a link to a directory now', () => linkInstead('in')],
+  ])('says nothing when %s', (_, change) => {
+    keep();
+    writeFileSync(join(root, 'in/a'), 'other');
+    change();
+    expect(check().kind).toBe('unknown');
+  });
+
+  test.each<readonly [string, () => void]>([
+    ['files are touched', () => touch('a', 'code')],
+    ['a file was replaced by one with the same content', replaceAlike],
+    ['a name came and went', comeAndGo],
+  ])('holds when %s, and need not look inside again once the stamps are old', (_, change) => {
+    keep();
+    change();
+    expect(isClean()).toBe(true);
+    const before = readFileSync(join(root, 'clean'));
+    // The content cannot be looked at any more, so only the stamp can vouch for it.
+    writeFileSync(join(root, 'clean'), withoutDigests(before));
+    expect(isClean()).toBe(true);
+  });
+
+  test('compares content again and again while a stamp is too young to be relied on', () => {
+    keep();
+    touch('a');
+    const before = readFileSync(join(root, 'clean'));
+    expect(check(statSync(join(root, 'in/a')).ctimeMs).kind).toBe('clean');
+    expect(readFileSync(join(root, 'clean')).equals(before)).toBe(true);
+  });
+
+  test('of a touched file whose content was never known says nothing', () => {
+    keep();
+    touch('plain');
+    expect(isClean()).toBe(false);
+  });
+
+  describe('when what had changed is accounted for', () => {
+    const changed = () => {
+      keep();
+      writeFileSync(join(root, 'in/a'), 'other');
+      const checked = check();
+      if (checked.kind !== 'changed') throw new Error(checked.kind);
+      return checked.snapshot;
+    };
+    const told = (text: string) => new Map([[join(root, 'in/a'), hash(Buffer.from(text))]]);
+
+    test('holds anew for the content that was told', () => {
+      const snapshot = changed();
+      writeFileSync(join(root, 'db'), 'a new state');
+      expect(snapshot.renew(told('other'))).toBe(true);
+      expect(isClean()).toBe(true);
+    });
+
+    test('tells of a change that came after it', () => {
+      changed().renew(told('told before it changed again'));
+      expect(check().kind).toBe('changed');
+    });
+
+    test('is not kept where a file is none of those that were looked at', () => {
+      expect(changed().renew(new Map([[join(root, 'in/new'), hash(Buffer.from(''))]]))).toBe(false);
+    });
+
+    test('is worth nothing to who finds that our own files have changed meanwhile', () => {
+      const snapshot = changed();
+      expect(snapshot.isCurrent()).toBe(true);
+      writeFileSync(join(root, 'db'), 'by another process');
+      expect(snapshot.isCurrent()).toBe(false);
+    });
   });
 
   test('says nothing about another question', () => {
@@ -62,7 +159,7 @@ describe('a clean snapshot', () => {
   });
 
   test('is not kept if a path changed between two looks', () => {
-    const looks = new LookRecord(DISK);
+    const looks = new LookRecord(DISK, hash);
     looks.disk.stat(join(root, 'in/a'));
     writeFileSync(join(root, 'in/a'), 'longer');
     looks.disk.stat(join(root, 'in/a'));
@@ -77,7 +174,26 @@ function editQuietly(): void {
   utimesSync(join(root, 'in/a'), seconds, seconds);
 }
 
-function linkInstead(): void {
+function linkInstead(to = 'db'): void {
   rmSync(join(root, 'in/a'));
-  symlinkSync(join(root, 'db'), join(root, 'in/a'));
+  symlinkSync(join(root, to), join(root, 'in/a'));
+}
+
+function touch(...names: readonly string[]): void {
+  for (const name of names) utimesSync(join(root, 'in', name), 1, 1);
+}
+
+function replaceAlike(): void {
+  writeFileSync(join(root, 'new'), 'a');
+  renameSync(join(root, 'new'), join(root, 'in/a'));
+}
+
+function comeAndGo(): void {
+  writeFileSync(join(root, 'in/b'), '');
+  rmSync(join(root, 'in/b'));
+}
+
+/** Four looks at files and the directory, and our own one. */
+function withoutDigests(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, bytes.length - 6 * 32), Buffer.alloc(6 * 32)]);
 }
