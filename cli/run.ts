@@ -21,6 +21,7 @@ import { renderRun, renderState, renderWarning } from './render/run.ts';
 import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
 import { jobsOf } from './run/jobs.ts';
+import { isGood } from './run/results.ts';
 import { runAtOwner } from './run/run-at-owner.ts';
 import { runHere } from './run/run-here.ts';
 import type { RunRequest } from './run/run-parts.ts';
@@ -66,8 +67,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     keepTrees(filesOf(loaded, made), { loaded });
     const isNews = forGit.isLockChanged() || outcome.results.some(({ status }) => status !== 'cached');
     if (!json && isNews) io.stdout.write(renderGitFiles(forGit.changed(), io));
-    const isGood = outcome.results.every(({ status }) => status === 'completed' || status === 'cached');
-    return isGood ? EXIT.done : EXIT.failed;
+    return outcome.results.every(isGood) ? EXIT.done : EXIT.failed;
   } finally {
     progress?.close();
     if ('release' in owner) owner.release();

@@ -22,8 +22,13 @@ export interface JudgeContext extends LookContext {
 }
 
 export type Judged =
-  /** `look` is null for a frozen state whose inputs are gone. */
-  | { readonly kind: 'vouched'; readonly look: SeenState | null; readonly outs: readonly HashedOut[] }
+  /** `look` is null for a frozen state whose inputs are gone; skipped if a condition was false under this key. */
+  | {
+      readonly kind: 'vouched';
+      readonly look: SeenState | null;
+      readonly outs: readonly HashedOut[];
+      readonly outcome: 'verified' | 'skipped';
+    }
   | {
       readonly kind: 'stale';
       readonly look: SeenState;
@@ -58,7 +63,9 @@ export async function judgeClaim(item: Claimed, files: StateFiles, context: Judg
     ...{ upstream: upstreamOf(files, context), failure: null, nowMs: 0 },
   });
   if (verdict.verdict === 'waiting') return { kind: 'unusable', reason: frozenWithoutOutput(files) };
-  if (verdict.verdict !== 'stale' || seen === null) return { kind: 'vouched', look: seen, outs };
+  if (verdict.verdict === 'skipped') return { kind: 'vouched', look: seen, outs: [], outcome: 'skipped' };
+  if (verdict.verdict !== 'stale' || seen === null)
+    return { kind: 'vouched', look: seen, outs, outcome: 'verified' };
   const reasons = whyOf(verdict.reasons, asked).map(explain);
   return { kind: 'stale', look: seen, outs, reasons, records };
 }

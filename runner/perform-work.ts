@@ -4,7 +4,8 @@
 //                 │  ──▶ an input is gone ──────────────────────────▶ released, and what was seen is told
 //                 └────▶ make ──▶ check and hash the outputs ──▶ made ──▶ or failed
 
-import { rmSync, statfsSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
+import { stateName } from '../schema/reason.ts';
 import type { Claimed, Observation } from '../schema/wire.ts';
 import { type EntityId, unreachable } from '../schema/words.ts';
 import { checkOutputs, differing, hashOuts } from './hash-outs.ts';
@@ -70,9 +71,9 @@ async function begin(item: Claimed, files: StateFiles, context: PerformContext):
     case 'unusable':
       return done(failedPost(about, judged.reason));
     case 'vouched': {
-      const { look, outs } = judged;
+      const { look, outs, outcome } = judged;
       const nothing = { reasons: [], warnings: [], seconds: 0 };
-      return done(completePost({ ...about, look, outs, outcome: 'verified', ...nothing }));
+      return done(completePost({ ...about, look, outs, outcome, ...nothing }));
     }
     default:
       return unreachable(judged);
@@ -106,7 +107,7 @@ async function conclude(
     case 'failed':
       return failedPost(about, made.error, made);
     case 'skipped':
-      return completePost({ ...about, outs: [], outcome: 'skipped', warnings: [], seconds: 0 });
+      return skipped(about, made.because);
     case 'made': {
       const outs = await hashOuts(files, context);
       const wrong = checkOutputs(files, outs, context);
@@ -123,6 +124,15 @@ async function conclude(
       return { ...completePost({ ...about, outs, outcome: 'made', warnings, seconds }), observations };
     }
   }
+}
+
+/** Under this key there is nothing to make; what was made under another is not ours to remove unasked. */
+function skipped(about: About, because: string): Performed {
+  const { stage, entity, outs } = about.files;
+  const left = outs.filter(({ path, remote }) => remote === null && existsSync(path)).map(({ name }) => name);
+  const warnings = left.map((name) => `${stateName(stage.id, entity)} is skipped now; ${name} is of before`);
+  const post = completePost({ ...about, outs: [], outcome: 'skipped', warnings, seconds: 0 });
+  return { ...post, skippedBecause: because };
 }
 
 /** An input that is not what it was: told before the result, which then arrives stale. */

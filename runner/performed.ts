@@ -16,6 +16,8 @@ export interface Performed {
   /** What was found to be other than the control plane thinks. */
   readonly observations: readonly Observation[];
   readonly reasons: readonly string[];
+  /** That a condition turned out false just now. */
+  readonly skippedBecause: string | null;
   readonly warnings: readonly string[];
   readonly key: { readonly key: Key; readonly preimage: Preimage } | null;
   readonly outs: readonly HashedOut[];
@@ -31,7 +33,8 @@ export interface About {
 
 export function withoutResult({ item, files, look, reasons }: About) {
   const key = look == null ? null : { key: look.key, preimage: look.preimage };
-  return { item, files, key, reasons: reasons ?? [], warnings: [], outs: [], seconds: 0, observations: [] };
+  const nothing = { skippedBecause: null, warnings: [], outs: [], seconds: 0, observations: [] };
+  return { item, files, key, reasons: reasons ?? [], ...nothing };
 }
 
 /** What a person reads of many inputs is a few; what the control plane compares is their number and root hash. */
@@ -71,6 +74,12 @@ export function completePost(completed: Completed): Performed {
       },
     },
   };
+}
+
+/** Nothing was started, for a record tells what would come of it. */
+export function isVouched({ post, skippedBecause }: Performed): boolean {
+  if (post.kind !== 'complete') return false;
+  return post.item.outcome === 'verified' || (post.item.outcome === 'skipped' && skippedBecause === null);
 }
 
 export function failedPost(

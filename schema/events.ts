@@ -41,6 +41,9 @@ const stageCompleted = z.object({
   outs_hash: z.string(),
 });
 
+/** A condition is false: for this key there is nothing to make. */
+const stageSkipped = z.object({ ...ofStage, event: z.literal('stage_skipped'), reason: z.string() });
+
 /** `exit_code` is null if the command never ended by itself: not started, timed out, machine lost. */
 const stageFailed = z.object({
   ...ofStage,
@@ -90,6 +93,7 @@ export const eventSchema = z.discriminatedUnion('event', [
   stageCached,
   stageStarted,
   stageCompleted,
+  stageSkipped,
   stageFailed,
   stageRetry,
   runCompleted,

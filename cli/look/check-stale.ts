@@ -44,7 +44,8 @@ export async function checkStale(
         const files = stateFiles(stage, item.entity as EntityId, context);
         const judged = await judgeHere(item, files, { place, recipe });
         if (judged.kind === 'vouched') settled.push({ item, judged });
-        else if (judged.kind === 'stale' && adopt({ item, files, judged })) settled.push({ item, judged });
+        else if (judged.kind === 'stale' && adopt({ item, files, judged }))
+          settled.push({ item, judged: { ...judged, kind: 'vouched', outcome: 'verified' } });
         else held.push({ item, files, judged });
       }
       await settle(place, settled);
@@ -108,7 +109,7 @@ async function claim({ client, loaded }: Place, stages: readonly string[]): Prom
 
 interface Settled {
   readonly item: Claimed;
-  readonly judged: Exclude<Judged, { kind: 'unusable' | 'missing' }>;
+  readonly judged: Extract<Judged, { kind: 'vouched' }>;
 }
 
 /** More inputs than this are compared by their number and root hash alone. */
@@ -117,11 +118,11 @@ const MOST_CONSUMED = 500;
 async function settle({ client, machine }: Place, settled: readonly Settled[]): Promise<void> {
   for (let from = 0; from < settled.length; from += 100) {
     const items = settled.slice(from, from + 100).map(({ item, judged }) => {
-      const { look, outs } = judged;
+      const { look, outs, outcome } = judged;
       const made = look === null ? null : recipeOf(machine.hash, look.key, look.preimage);
       const consumed = look === null || look.consumed.length > MOST_CONSUMED ? [] : [...look.consumed];
       return {
-        ...{ token: item.token, outcome: 'verified' as const, reasons: [], seconds: 0, consumed },
+        ...{ token: item.token, outcome, reasons: [], seconds: 0, consumed },
         deps: look === null ? [] : [...look.preimage.deps],
         outs: outs.map(({ path, hash, size, files }) => ({
           ...{ path, hash, size },

@@ -44,6 +44,8 @@ function sentenceOf(event: Event, io: Io): string {
       return `${paint(io, 'cyan', '▸')} ${name}  ${paint(io, 'dim', shown(event.cache_miss_reason))}`;
     case 'stage_completed':
       return `${paint(io, 'green', '✓')} ${name}  ${event.duration_seconds} s`;
+    case 'stage_skipped':
+      return `${paint(io, 'yellow', '–')} ${name}  ${paint(io, 'dim', `skipped: ${shown(event.reason)}`)}`;
     case 'stage_failed':
       return `${paint(io, 'red', '✗')} ${name}  ${shown(event.error)}`;
     case 'stage_retry':

@@ -2,7 +2,7 @@
 
 import { shown } from '../../schema/diagnostic.ts';
 import type { Io } from '../command.ts';
-import type { StateResult } from '../run/results.ts';
+import { isGood, type StateResult } from '../run/results.ts';
 import { paint, type Style } from './output.ts';
 
 const MARKS: Readonly<Record<StateResult['status'], readonly [string, Style]>> = {
@@ -45,13 +45,12 @@ export function renderRun(
 ): string {
   const count = (...statuses: readonly StateResult['status'][]) =>
     results.filter(({ status }) => statuses.includes(status)).length;
-  const failed = count('failed', 'skipped', 'waiting');
   if (json) {
     const states = results.filter(({ status }) => all || status !== 'cached');
     const report = {
       run_id: id,
       workflow: name,
-      status: failed === 0 ? 'completed' : 'failed',
+      status: results.every(isGood) ? 'completed' : 'failed',
       states_run: count('completed', 'failed'),
       states_cached: cached,
       states_failed: count('failed'),

@@ -73,7 +73,13 @@ const SENTENCES: Readonly<Record<StateWord, readonly [string, Style]>> = {
   exhausted: ['failed and is not tried again by itself', 'red'],
 };
 
-function sentenceOf({ word, upstream }: WhyAnswer, io: Io): string {
+function sentenceOf({ word, upstream, waits_for }: WhyAnswer, io: Io): string {
+  if (word === 'skipped' && waits_for.length > 0)
+    return paint(
+      io,
+      'dim',
+      `is skipped: ${waits_for.map(shown).join(', ')} was not made, for a condition is false`,
+    );
   // Dirtiness is a state's own (SEMANTICS 4): it may yet turn out that what comes from above is the same as before.
   if (word === 'fresh' && upstream.length > 0)
     return paint(io, 'yellow', 'is fresh, but what it is made from is not');

@@ -2,11 +2,11 @@
 
 import { answerOf } from '../../host/client.ts';
 import { completeLock } from './complete-lock.ts';
-import { inOrder, type StateResult } from './results.ts';
+import { inOrder, isGood, type StateResult } from './results.ts';
 import type { RunOutcome, RunParts } from './run-parts.ts';
-import { now } from './state-key.ts';
+import { type NamedState, now } from './state-key.ts';
 import { tellEdited, tellFrozen } from './tell-kept.ts';
-import { unsettledResults } from './unsettled.ts';
+import { passedOverResults, unsettledResults } from './unsettled.ts';
 
 export interface Ending {
   readonly id: string;
@@ -25,16 +25,16 @@ export async function endRun(parts: RunParts, { id, stages, begun }: Ending): Pr
   await tellFrozen(parts, inScope);
   const settled = await countSettled(parts, inScope);
   const ran = kept.all().filter((each) => each.status === 'completed').length;
-  const cached = Math.max(0, settled - ran);
+  const skipped = kept.all().filter((each) => each.isWanted).length;
+  const cached = Math.max(0, settled - ran - skipped);
   if (request.all) await addCached(parts, inScope);
   const seconds = (performance.now() - begun) / 1_000;
   const results = inOrder(kept.all(), request.loaded.workflow);
   const counts = countsOf(results, { ran, cached, seconds });
-  const isGood = results.every((each) => each.status === 'completed' || each.status === 'cached');
   await answerOf(
     parts.tools.client.api.runs[':id'].end.$post({
       param: { id },
-      json: { status: isGood ? 'completed' : 'failed', counts },
+      json: { status: results.every(isGood) ? 'completed' : 'failed', counts },
     }),
   );
   log.append({ ts: now(), event: 'run_completed', run_id: id, ...counts });
@@ -48,13 +48,16 @@ async function tellUnsettled(parts: RunParts, inScope: ReadonlySet<string>): Pro
   const asked = (['stale', 'waiting', 'failed', 'exhausted'] as const).map((status) =>
     ask.states({ status }),
   );
-  const unsettled = (await Promise.all(asked))
-    .flat()
-    .filter(({ stage, entity }) => inScope.has(stage) && !kept.has({ stage, entity }));
-  for (const result of unsettledResults(unsettled, {
+  const isUntold = (state: NamedState) => inScope.has(state.stage) && !kept.has(state);
+  const unsettled = (await Promise.all(asked)).flat().filter(isUntold);
+  const results = kept.all();
+  const context = {
     ...{ workflow, root: tools.root, list: tools.machine.list, dag },
-    ...{ results: kept.all(), isStopped: stop.isStopped },
-  }))
+    ...{ results, isStopped: stop.isStopped },
+  };
+  const hasSkipped = results.some(({ isWanted }) => isWanted);
+  const skipped = hasSkipped ? (await ask.states({ status: 'skipped' })).filter(isUntold) : [];
+  for (const result of [...passedOverResults(skipped, context), ...unsettledResults(unsettled, context)])
     kept.report(kept.stages.get(result.stage)!, result.entity, result);
 }
 

@@ -1,7 +1,7 @@
 // What is done with each result of one workflow once it is posted: progress, event log, lock file, retries, and which
 // paths were made anew. `run` has one of these; who serves many workflows has one for each.
 
-import type { Performed } from '../../runner/performed.ts';
+import { isVouched, type Performed } from '../../runner/performed.ts';
 import type { Answer } from '../../runner/work-pool.ts';
 import type { EntityId, StageId } from '../../schema/words.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
@@ -11,7 +11,7 @@ import type { EventLog } from './event-log.ts';
 import { entryOf } from './lock-entries.ts';
 import type { LockRecords } from './lock-records.ts';
 import { TARGET } from './look.ts';
-import { nameOf, type StateResult } from './results.ts';
+import { nameOf, type StateResult, skippedFor } from './results.ts';
 import type { Saving } from './saving.ts';
 import { eventStateOf, keyOf, type NamedState, now } from './state-key.ts';
 
@@ -31,7 +31,7 @@ export interface KeepContext {
   readonly failed: () => void;
 }
 
-export type How = Pick<StateResult, 'status' | 'reasons' | 'error' | 'seconds'>;
+export type How = Pick<StateResult, 'status' | 'isWanted' | 'reasons' | 'error' | 'seconds'>;
 
 export class KeepResults {
   readonly stages: ReadonlyMap<string, Stage>;
@@ -107,11 +107,18 @@ export class KeepResults {
   }
 
   #completed(performed: Performed): void {
-    const { item, post, seconds, reasons, outs } = performed;
+    const { item, seconds, reasons, outs, skippedBecause } = performed;
     const stage = this.stages.get(item.stage)!;
     this.#lockIn(performed, stage);
-    if (post.kind === 'complete' && post.item.outcome === 'verified') return;
+    if (isVouched(performed)) return;
     this.#retries.delete(keyOf(item));
+    if (skippedBecause !== null) {
+      this.#context.log.append({
+        ...{ ts: now(), event: 'stage_skipped' as const, ...eventStateOf(item), reason: skippedBecause },
+      });
+      this.report(stage, item.entity, skippedFor(skippedBecause));
+      return;
+    }
     for (const { path } of outs) this.#remade.set(path, stage.id);
     if (stage.outs.some(({ path }) => path.endsWith('/'))) this.#madeDirectory = true;
     this.#context.log.append({
@@ -147,11 +154,12 @@ export class KeepResults {
     this.#context.failed();
   }
 
-  #lockIn({ item, key, outs, post, seconds }: Performed, stage: Stage): void {
+  #lockIn(performed: Performed, stage: Stage): void {
+    const { item, key, outs, post, seconds } = performed;
     if (key === null || post.kind !== 'complete') return;
     const { lock, saving } = this.#context;
     const { outcome } = post.item;
-    if (outcome === 'verified' && lock.cacheKeyOf(item.stage, item.entity) === key.key.cacheKey) return;
+    if (isVouched(performed) && lock.cacheKeyOf(item.stage, item.entity) === key.key.cacheKey) return;
     const retries = this.#retries.get(keyOf(item)) ?? 0;
     const skipped = outcome === 'skipped';
     const entry = entryOf({ stage, ...key, outs, skipped, retries, endedMs: Date.now(), seconds });

@@ -12,9 +12,21 @@ export interface StateResult {
   readonly stage: StageId;
   readonly entity: EntityId;
   readonly status: 'completed' | 'cached' | 'failed' | 'skipped' | 'waiting';
+  /** Skipped because a condition is false, and not because something failed: nothing is wrong with it. */
+  readonly isWanted?: true;
   readonly reasons: readonly string[];
   readonly error: string | null;
   readonly seconds: number;
+}
+
+/** Of a state whose condition is false, or that lacks what such a one did not make. */
+export function skippedFor(because: string) {
+  return { status: 'skipped' as const, isWanted: true as const, reasons: [because], error: null, seconds: 0 };
+}
+
+/** Whether a run in which a state came out like this may be called completed. */
+export function isGood({ status, isWanted }: Pick<StateResult, 'status' | 'isWanted'>): boolean {
+  return status === 'completed' || status === 'cached' || isWanted === true;
 }
 
 /** SEMANTICS 12: a stage whose name has all of its variables is shown with their values in place. */

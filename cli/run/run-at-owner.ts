@@ -12,7 +12,7 @@ import { Following } from './owned/following.ts';
 import { outcomeOf } from './owned/outcome.ts';
 import { refuseUnlessKept } from './owned/refuse-unless-kept.ts';
 import { tellDisk } from './owned/tell-disk.ts';
-import type { StateResult } from './results.ts';
+import { isGood, type StateResult } from './results.ts';
 import type { OwnedRequest, RunOutcome } from './run-parts.ts';
 
 export async function runAtOwner(request: OwnedRequest): Promise<RunOutcome> {
@@ -100,11 +100,10 @@ function startsOf(status: Awaited<ReturnType<Ask['status']>>, stages: readonly s
 async function tellEnd(client: Client, { id, results, cached, seconds }: RunOutcome): Promise<void> {
   const count = (...statuses: readonly StateResult['status'][]) =>
     results.filter(({ status }) => statuses.includes(status)).length;
-  const isGood = count('failed', 'waiting', 'skipped') === 0;
   const counts = {
     ...{ stages_run: count('completed', 'failed'), stages_cached: cached, stages_failed: count('failed') },
     total_seconds: Math.round(seconds * 1_000) / 1_000,
   };
-  const json = { status: isGood ? ('completed' as const) : ('failed' as const), counts };
+  const json = { status: results.every(isGood) ? ('completed' as const) : ('failed' as const), counts };
   await answerOf(client.api.runs[':id'].end.$post({ param: { id }, json }));
 }

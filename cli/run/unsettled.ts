@@ -7,7 +7,8 @@ import type { Dag } from '../../schema/dag.ts';
 import type { StateAnswer } from '../../schema/read-answers.ts';
 import type { EntityId } from '../../schema/words.ts';
 import type { Workflow } from '../../schema/workflow.ts';
-import { nameOf, type StateResult } from './results.ts';
+import { nameOf, type StateResult, skippedFor } from './results.ts';
+import type { NamedState } from './state-key.ts';
 
 export interface UnsettledContext {
   readonly workflow: Workflow;
@@ -19,41 +20,63 @@ export interface UnsettledContext {
   readonly isStopped: boolean;
 }
 
-/** In topological order, so that what waits for something skipped is skipped too. */
 export function unsettledResults(states: readonly StateAnswer[], context: UnsettledContext): StateResult[] {
-  const { workflow, dag, results, isStopped } = context;
-  const position = new Map(dag.order.map((id, i) => [id as string, i]));
-  const stages = new Map(workflow.stages.map((stage) => [stage.id as string, stage]));
-  const failed = new FailedOuts();
-  for (const { stage, entity, status } of results)
-    if (status === 'failed') failed.add(stateFiles(stages.get(stage)!, entity, context));
-  const ordered = [...states].sort((a, b) => (position.get(a.stage) ?? 0) - (position.get(b.stage) ?? 0));
-  return ordered.map((state): StateResult => {
-    const stage = stages.get(state.stage)!;
-    const files = stateFiles(stage, state.entity as EntityId, context);
-    const how = reasonFor(files, state, { failed, isStopped });
+  const { dag, results, isStopped } = context;
+  const tried = results.filter(({ status }) => status === 'failed');
+  const failed = new UnmadeOuts(tried.map((each) => filesOf(each, context)));
+  return inOrderOf(dag, states).map((state): StateResult => {
+    const files = filesOf(state, context);
+    const how = reasonFor(files, state, { failed, isStopped, dag });
     failed.add(files);
-    const entity = state.entity as EntityId;
-    return { name: nameOf(stage, entity), stage: stage.id, entity, ...how, error: null, seconds: 0 };
+    return { ...namesOf(files), ...how, error: null, seconds: 0 };
   });
 }
 
+/** Of states that are settled as skipped, those that lack what was not made because a condition is false. */
+export function passedOverResults(states: readonly StateAnswer[], context: UnsettledContext): StateResult[] {
+  const tried = context.results.filter(({ isWanted }) => isWanted);
+  const skipped = new UnmadeOuts(tried.map((each) => filesOf(each, context)));
+  return inOrderOf(context.dag, states).flatMap((state): StateResult[] => {
+    const files = filesOf(state, context);
+    const makers = skipped.before(files);
+    if (makers.length === 0) return [];
+    skipped.add(files);
+    return [{ ...namesOf(files), ...skippedFor(`${makers.join(', ')} made nothing for it`) }];
+  });
+}
+
+/** Topological, so that what waits for something skipped is skipped too. */
+function inOrderOf(dag: Dag, states: readonly StateAnswer[]): StateAnswer[] {
+  const position = new Map(dag.order.map((id, i) => [id as string, i]));
+  return [...states].sort((a, b) => (position.get(a.stage) ?? 0) - (position.get(b.stage) ?? 0));
+}
+
+function filesOf({ stage: id, entity }: NamedState, context: UnsettledContext): StateFiles {
+  const stage = context.workflow.stages.find((each) => each.id === id)!;
+  return stateFiles(stage, entity as EntityId, context);
+}
+
+function namesOf({ stage, entity }: StateFiles): Pick<StateResult, 'name' | 'stage' | 'entity'> {
+  return { name: nameOf(stage, entity), stage: stage.id, entity };
+}
+
 interface Around {
-  readonly failed: FailedOuts;
+  readonly failed: UnmadeOuts;
   readonly isStopped: boolean;
+  readonly dag: Dag;
 }
 
 function reasonFor(
   files: StateFiles,
   state: StateAnswer,
-  { failed, isStopped }: Around,
+  { failed, isStopped, dag }: Around,
 ): Pick<StateResult, 'status' | 'reasons'> {
-  const makers = failed.before(files);
+  const makers = failed.before(files, dag);
   if (makers.length > 0) return { status: 'skipped', reasons: [`waits for ${makers.join(', ')}`] };
   if (state.next_retry_at !== null && state.status === 'failed')
     return {
       status: 'waiting',
-      reasons: [`failed (${state.error}); next attempt at ${state.next_retry_at}`],
+      reasons: [`failed (${firstLine(state.error ?? '')}); next attempt at ${state.next_retry_at}`],
     };
   const missing = files.inputs.flatMap(({ name, collected, paths }) =>
     collected
@@ -70,18 +93,29 @@ function reasonFor(
   };
 }
 
+function firstLine(text: string): string {
+  return text.split('\n')[0]!;
+}
+
 /** Whose outputs are not to be relied on, and by which stage. */
-class FailedOuts {
+class UnmadeOuts {
   readonly #byPath = new Map<string, string>();
   readonly #stages = new Set<string>();
+
+  constructor(states: readonly StateFiles[]) {
+    for (const files of states) this.add(files);
+  }
 
   add({ stage, outs }: StateFiles): void {
     this.#stages.add(stage.id);
     for (const { path } of outs) this.#byPath.set(path, stage.id);
   }
 
-  before({ stage, inputs }: StateFiles): string[] {
-    const makers = new Set<string>(stage.after.filter((id) => this.#stages.has(id)));
+  /** With a dag also those whose members a collection waits for: what is not there has no path to go by. */
+  before({ stage, inputs }: StateFiles, dag?: Dag): string[] {
+    const collects = dag !== undefined && inputs.some(({ collected }) => collected);
+    const stages = collects ? [...stage.after, ...(dag.upstream.get(stage.id) ?? [])] : stage.after;
+    const makers = new Set<string>(stages.filter((id) => this.#stages.has(id)));
     for (const path of inputs.flatMap(({ paths }) => paths)) {
       const exact = this.#byPath.get(path);
       if (exact !== undefined) makers.add(exact);

@@ -74,10 +74,10 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       run: id,
     },
     stageOf: ({ stage }) => kept.stages.get(stage)!,
-    perform: (items) => {
+    perform: (items, signal) => {
       // What is made is told with its result, and a death before that is noted must not look like nothing was told.
       watching.reported.open();
-      return perform(items);
+      return perform(items, signal);
     },
     observe: (observations) => send(observations, watching),
     posted: (performed, answer) => {

@@ -6,7 +6,7 @@ import type { EntityId } from '../../../schema/words.ts';
 import type { Stage } from '../../../schema/workflow.ts';
 import type { Ended } from '../../render/progress.ts';
 import type { How } from '../keep-results.ts';
-import { nameOf, type StateResult } from '../results.ts';
+import { nameOf, type StateResult, skippedFor } from '../results.ts';
 import type { RunRequest } from '../run-parts.ts';
 import { keyOf, type NamedState } from '../state-key.ts';
 
@@ -80,6 +80,7 @@ export class Following {
     if (event === 'stage_started') progress?.started(id, entity);
     const how = ENDS[event];
     if (how !== undefined) progress?.ended(id, entity, how);
+    if (event === 'stage_skipped') this.tell(id, entity, skippedFor('its condition is false'));
     if (event !== 'stage_completed') return;
     const told = { reasons: (reasons ?? []) as string[], seconds: Number(seconds ?? 0) };
     this.tell(id, entity, { status: 'completed', error: null, ...told });

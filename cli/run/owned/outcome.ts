@@ -6,7 +6,7 @@ import { scan } from '../../../watcher/scan.ts';
 import type { Ask } from '../ask.ts';
 import { inOrder } from '../results.ts';
 import type { RunOutcome, RunRequest } from '../run-parts.ts';
-import { unsettledResults } from '../unsettled.ts';
+import { passedOverResults, unsettledResults } from '../unsettled.ts';
 import type { Following } from './following.ts';
 
 export interface Followed {
@@ -21,7 +21,7 @@ export async function outcomeOf(
 ): Promise<Pick<RunOutcome, 'results' | 'cached'>> {
   const { ask, following, inScope } = followed;
   await tellUnsettled(request, followed);
-  const ran = following.all().filter(({ status }) => status === 'completed').length;
+  const told = following.all().filter(({ status, isWanted }) => status === 'completed' || isWanted).length;
   const { stages } = await ask.status();
   const settled = [...inScope].reduce((sum, stage) => {
     const { fresh, edited, skipped, orphan } = stages[stage] ?? NONE;
@@ -29,7 +29,7 @@ export async function outcomeOf(
   }, 0);
   if (request.all) await addCached(followed);
   const results = following.all().filter(({ stage }) => inScope.has(stage));
-  return { results: inOrder(results, request.loaded.workflow), cached: Math.max(0, settled - ran) };
+  return { results: inOrder(results, request.loaded.workflow), cached: Math.max(0, settled - told) };
 }
 
 const NONE = { fresh: 0, edited: 0, skipped: 0, orphan: 0 };
@@ -52,8 +52,9 @@ async function tellUnsettled({ loaded }: Pick<RunRequest, 'loaded'>, followed: F
       scan({ patterns: [pattern], root, ignore }).found.map(({ path: found }) => found),
   };
   const others = left.filter(({ status }) => status !== 'exhausted');
-  for (const { stage, entity, status, reasons, error, seconds } of unsettledResults(others, context))
-    following.tell(stage, entity, { status, reasons, error, seconds });
+  const skipped = (await ask.states({ status: 'skipped' })).filter((state) => !following.has(state));
+  for (const result of [...passedOverResults(skipped, context), ...unsettledResults(others, context)])
+    following.tell(result.stage, result.entity, result);
 }
 
 async function addCached({ ask, following, inScope }: Followed): Promise<void> {

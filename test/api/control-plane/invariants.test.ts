@@ -42,7 +42,11 @@ type Op =
   | { readonly op: 'other'; readonly definition: number | null }
   | { readonly op: 'see'; readonly path: string; readonly content: string | null }
   | { readonly op: 'claim'; readonly runner: string; readonly limit: number }
-  | { readonly op: 'make' | 'fail' | 'release' | 'forget'; readonly nth: number; readonly text: string }
+  | {
+      readonly op: 'make' | 'skip' | 'fail' | 'release' | 'forget';
+      readonly nth: number;
+      readonly text: string;
+    }
   | { readonly op: 'pass'; readonly ms: number }
   | { readonly op: 'invalidate'; readonly stage: string }
   | { readonly op: 'retry'; readonly entity: string }
@@ -84,6 +88,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
       op: fc.constantFrom(
         'make' as const,
         'make' as const,
+        'skip' as const,
         'fail' as const,
         'release' as const,
         'forget' as const,
@@ -155,6 +160,7 @@ async function perform(each: Op, held: Held[]): Promise<void> {
       return;
     }
     case 'make':
+    case 'skip':
     case 'fail':
     case 'release':
     case 'forget': {
@@ -180,18 +186,24 @@ async function perform(each: Op, held: Held[]): Promise<void> {
 }
 
 /** It may have lost its lease meanwhile; then nothing must change, which the rules show. */
-async function answer(act: 'make' | 'fail' | 'release', { item, runner }: Held, text: string): Promise<void> {
+async function answer(
+  act: 'make' | 'skip' | 'fail' | 'release',
+  { item, runner }: Held,
+  text: string,
+): Promise<void> {
   const { token } = item;
   // Sometimes a runner has read newer bytes than any watcher has reported.
   const read = item.stage === 'a' && text === 'z' ? { read: { [`raw/${item.entity}`]: 'newer' } } : {};
   const outs = { text: `${item.stage} ${text}`, ...read };
+  const skipped = { outcome: 'skipped', outs: [], ...read };
   const cleaned = item.kind === 'clean' ? CLEANED : {};
   const body = {
     make: async () => ({ items: [await cp.result(item, { ...outs, ...cleaned })] }),
+    skip: async () => ({ items: [await cp.result(item, { ...skipped, ...cleaned })] }),
     fail: async () => ({ items: [{ token, outcome: { kind: 'exit', code: 1 }, error: text }] }),
     release: async () => ({ tokens: [token] }),
   };
-  const path = { make: 'complete', fail: 'fail', release: 'release' }[act];
+  const path = { make: 'complete', skip: 'complete', fail: 'fail', release: 'release' }[act];
   const response = await cp.request('POST', `/api/work/${path}`, { runner, ...(await body[act]()) });
   expect([200, 409]).toContain(response.status);
 }

@@ -6,6 +6,10 @@ import { sql } from '../../../api/store/database.ts';
 const SETTLED = "('fresh', 'edited', 'skipped', 'orphan')";
 const TOLD = `CASE WHEN m.status NOT IN ${SETTLED} THEN 1 WHEN p.hash IS NULL THEN 2 ELSE 0 END`;
 
+/** Of a state `s`: something that it cannot do without is not made, because a condition is false. */
+const LACKS_SKIPPED = `SELECT 1 FROM inputs n JOIN paths o ON o.id = n.path_id JOIN states k ON k.id = o.maker_id
+  WHERE n.state_id = s.id AND n.member = 0 AND o.hash IS NULL AND k.status = 'skipped'`;
+
 /** Each finds the rows that break it. */
 const RULES: Readonly<Record<string, string>> = {
   'a stage counts its states by word': `
@@ -53,12 +57,14 @@ const RULES: Readonly<Record<string, string>> = {
   'at most four records each': `
     SELECT state_id, count(*) AS n FROM records GROUP BY state_id HAVING n > 4`,
   // The rig reports everything that a state reads as its deps, by absolute path.
+  'what needs an output of something skipped is skipped': `
+    SELECT s.id, s.status FROM states s WHERE s.status = 'stale' AND EXISTS (${LACKS_SKIPPED})`,
   'what is fresh was made from what is there': `
     SELECT s.id, g.name AS stage, p.path, d.value ->> 'hash' AS was, 'blake3:' || lower(hex(p.hash)) AS now
     FROM states s JOIN stages g ON g.id = s.stage_id JOIN records r ON r.state_id = s.id AND r.token = s.made_token
       JOIN inputs i ON i.state_id = s.id JOIN paths p ON p.id = i.path_id
       LEFT JOIN json_each(r.deps) d ON d.value ->> 'path' = p.path
-    WHERE s.status IN ('fresh', 'skipped') AND s.source = 0 AND
+    WHERE s.status IN ('fresh', 'skipped') AND s.source = 0 AND NOT EXISTS (${LACKS_SKIPPED}) AND
       CASE WHEN p.hash IS NOT NULL THEN 'blake3:' || lower(hex(p.hash)) END IS NOT d.value ->> 'hash'`,
   'what is fresh left what is there': `
     SELECT s.id, g.name AS stage, p.path FROM states s JOIN stages g ON g.id = s.stage_id JOIN paths p ON p.maker_id = s.id

@@ -68,6 +68,31 @@ export function resultBehaviours(cp: ControlPlane): void {
       expect(await cp.words()).toEqual({ 'clean@a': 'stale' });
     });
 
+    test('that was skipped settles all that cannot be made without it, however far down, until there is an output', async () => {
+      const chain = {
+        pick: step('raw/{x}.txt', 'pick/{x}.txt'),
+        loud: step('pick/{x}.txt', 'loud/{x}.txt'),
+        last: step('loud/{x}.txt', 'last/{x}.txt'),
+        all: step('last/{x}.txt', 'all.txt'),
+      };
+      await cp.register('w', playbook(chain));
+      await cp.see({ 'raw/a.txt': 'a', 'raw/b.txt': 'b' });
+      const [a, b] = await cp.claim();
+      await cp.make(a!);
+      await cp.make(b!, { outcome: 'skipped', outs: [] });
+      expect(await cp.words()).toMatchObject({ 'loud@b': 'skipped', 'last@b': 'skipped', 'loud@a': 'stale' });
+      expect(await cp.settle()).toEqual(['loud@a', 'last@a', 'all']);
+      // A stage that comes to be below it later finds it skipped already.
+      await cp.register('w', playbook({ ...chain, more: step('last/{x}.txt', 'more/{x}.txt') }));
+      await cp.see({ 'raw/a.txt': 'a', 'raw/b.txt': 'b' });
+      expect(await cp.settle()).toEqual(['more@a']);
+      expect(await cp.words()).toMatchObject({ 'more@b': 'skipped', all: 'fresh' });
+      await cp.see({ 'raw/b.txt': 'B' });
+      expect(await cp.words()).toMatchObject({ 'pick@b': 'stale', 'loud@b': 'skipped' });
+      expect((await cp.settle()).toSorted()).toEqual(['all', 'last@b', 'loud@b', 'more@b', 'pick@b']);
+      expect(new Set(Object.values(await cp.words()))).toEqual(new Set(['fresh']));
+    });
+
     test('cannot speak of files that its state does not make', async () => {
       await cp.register('w', CHAIN);
       await cp.see({ 'raw/a.txt': 'a', 'raw/b.txt': 'b' });
