@@ -51,6 +51,9 @@ export async function execute(request: ExecuteRequest): Promise<Outcome> {
   if (request.signal?.aborted) return { kind: 'cancelled' };
   const prepared = prepare(request);
   if ('reason' in prepared) return { kind: 'unstartable', reason: prepared.reason };
+  // What is called off in the same breath does not run: once it is on its way to a shell, nobody can promise that.
+  await null;
+  if (request.signal?.aborted) return { kind: 'cancelled' };
   const begun = performance.now();
   const running = request.supervisor.start(prepared.launch, request.workDir);
   if (running === null) return { kind: 'unstartable', reason: 'no shell could be started to run it' };

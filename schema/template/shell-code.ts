@@ -53,12 +53,20 @@ function endWord(scanner: ShellScanner, frame: CodeFrame, isDescriptor: boolean)
   if (word === '') return;
   if (word === 'case' && frame.substitution)
     becomeUnsure(scanner, '`case` inside $( ) has unpaired parentheses');
-  if (/^[A-Za-z_]\w*\[[^\]]*$/.test(word)) becomeUnsure(scanner, 'an array subscript has a space in it');
+  if (isOpenSubscript(word)) becomeUnsure(scanner, 'an array subscript has a space in it');
   if (word === '[[') frame.test = true;
   if (word === ']]') frame.test = false;
   if (frame.redirection === 'none' && !isDescriptor) frame.words.push(word);
   frame.word = '';
   frame.redirection = 'none';
+}
+
+const QUOTED = /'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs;
+
+/** bash reads on until the bracket is closed by one that is not quoted, whatever stands between. */
+function isOpenSubscript(word: string): boolean {
+  const brackets = /^[A-Za-z_]\w*\[/.test(word) ? word.replace(QUOTED, '').match(/[[\]]/g) : null;
+  return (brackets ?? []).reduce((open, each) => open + (each === '[' ? 1 : -1), 0) > 0;
 }
 
 function openParenthesis(scanner: ShellScanner, frame: CodeFrame): void {

@@ -58,6 +58,12 @@ function tellBriefly<T>({ failed, seed, errorInstance }: fc.RunDetails<T>): void
   if (failed) throw new Error(`seed ${seed}`, { cause: errorInstance });
 }
 
+test('a bracket in a value does not close the subscript that it stands in', () => {
+  expect(command(`a[${V} done<<E\nE${V}\nE\n`, ']\ncanary;\n#').ok).toBe(false);
+  expect(command(`a[b[1] ${V}`, 'x').ok).toBe(false);
+  expect(command(`a[${V}]=1; echo ${V}`, '1').ok).toBe(true);
+});
+
 describe.each(SHELLS)('in %s', (_, shell) => {
   test('no template lets its value run', () => {
     const many = fc.array(fc.record({ template, value }), { minLength: 600, maxLength: 600 });
