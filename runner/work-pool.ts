@@ -5,7 +5,7 @@
 //     └───────────── something may have become ready ◀──────────────┘
 
 import { answerOf, type Client, Refused } from '../host/client.ts';
-import type { Claimed, Observation } from '../schema/wire.ts';
+import type { Claimed, Observation, OneState } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { type Capacity, Usage } from './capacity.ts';
 import type { Performed } from './performed.ts';
@@ -19,6 +19,8 @@ export interface PoolContext {
   readonly workflows: () => readonly string[];
   /** Null is every stage of them. */
   readonly stages: readonly string[] | null;
+  /** One state and what it needs. */
+  readonly only?: OneState;
   readonly run: string | null;
   readonly stageOf: (item: Claimed) => Stage;
   /** All of one stage of one workflow. */
@@ -104,6 +106,8 @@ export class WorkPool {
   /** Somebody waits for what has ended: the next claim, or the database for long enough. */
   #mustPost(): boolean {
     if (this.#done.length === 0) return false;
+    // Nothing new is started before it is known what a failure means for the rest.
+    if (this.#done.some(({ post }) => post.kind === 'fail')) return true;
     return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
   }
 
@@ -113,7 +117,7 @@ export class WorkPool {
   }
 
   async #claim(): Promise<void> {
-    const { client, runner, targets, workflows, stages, run, capacity } = this.#context;
+    const { client, runner, targets, workflows, stages, only, run, capacity } = this.#context;
     // What has ended may be all that something else is waiting for.
     await this.#post();
     this.#isPoked = false;
@@ -123,6 +127,7 @@ export class WorkPool {
           ...{ runner, targets: [...targets], lease_seconds: LEASE_SECONDS },
           workflows: [...workflows()],
           ...(stages === null ? {} : { stages: [...stages] }),
+          ...(only === undefined ? {} : { only }),
           limit: Math.min(500, Math.max(1, this.#ahead() - this.#waiting.length)),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },

@@ -15,7 +15,7 @@ export interface CleanRequest {
   readonly loaded: LoadedWorkflow;
   readonly project: string;
   readonly set: Readonly<Record<string, unknown>>;
-  readonly stage: string | undefined;
+  readonly asked: string | undefined;
   readonly force: boolean;
 }
 
@@ -33,7 +33,7 @@ export function keepClean(
   cached: number,
   { machine, lock, own, lookedAtMs }: Kept,
 ): void {
-  const { loaded, project, set, stage, force } = request;
+  const { loaded, project, set, asked, force } = request;
   const { looks } = machine;
   if (force || looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
   const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
@@ -42,7 +42,7 @@ export function keepClean(
   if (texts.includes(null) || hasLog(database)) return;
   const summary: CleanSummary = { workflow: loaded.workflow.name, cached };
   writeClean(cleanFile(project, loaded.path), {
-    key: cleanKey(loaded.path, set, stage),
+    key: cleanKey(loaded.path, set, asked),
     summary,
     looks: [...looks.all(), ...(texts as Looked[])],
     own: [database],
