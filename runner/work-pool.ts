@@ -106,8 +106,8 @@ export class WorkPool {
   /** Somebody waits for what has ended: the next claim, or the database for long enough. */
   #mustPost(): boolean {
     if (this.#done.length === 0) return false;
-    // Nothing new is started before it is known what a failure means for the rest.
-    if (this.#done.some(({ post }) => post.kind === 'fail')) return true;
+    // Nothing new is started before it is known what a failure, or a full disk, means for the rest.
+    if (this.#done.some(({ post }) => post.kind !== 'complete')) return true;
     return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
   }
 

@@ -27,6 +27,8 @@ export interface KeepContext {
   readonly progress: Pick<LiveProgress, 'started' | 'ended'> | null;
   /** A state failed for good, as far as this run is concerned. */
   readonly failed: () => void;
+  /** A state was given back because a disk is full; where nothing follows from it, it is tried again. */
+  readonly noRoomLeft?: () => void;
 }
 
 export type How = Pick<StateResult, 'status' | 'isWanted' | 'reasons' | 'error' | 'seconds'>;
@@ -45,6 +47,7 @@ export class KeepResults {
   }
 
   starting(item: NamedState, reasons: readonly string[]): void {
+    this.#context.lock.refuseReadOnly();
     this.#context.progress?.started(item.stage, item.entity);
     this.#context.log.append({
       ...{ ts: now(), event: 'stage_started' as const, ...eventStateOf(item), target: TARGET },
@@ -56,8 +59,8 @@ export class KeepResults {
     const { item, post, warnings } = performed;
     this.#context.progress?.ended(item.stage, item.entity, howEnded(post.kind, result));
     for (const warning of warnings) this.#context.warn(warning);
-    if (post.kind === 'release') return;
-    if (post.kind === 'fail') this.#failed(performed, result, retryAt);
+    if (post.kind === 'release') this.#givenBack(performed);
+    else if (post.kind === 'fail') this.#failed(performed, result, retryAt);
     else if (result !== 'lost') this.#completed(performed);
   }
 
@@ -141,6 +144,16 @@ export class KeepResults {
     const stage = this.stages.get(item.stage)!;
     this.report(stage, item.entity, { status: 'failed', reasons, error: said, seconds });
     this.#context.failed();
+  }
+
+  #givenBack({ item, noRoom }: Performed): void {
+    const { noRoomLeft } = this.#context;
+    if (noRoom === null || noRoomLeft === undefined) return;
+    const reasons = [`${noRoom}; free some space and run again, no attempt is counted`];
+    this.report(this.stages.get(item.stage)!, item.entity, {
+      ...{ status: 'waiting' as const, reasons, error: null, seconds: 0 },
+    });
+    noRoomLeft();
   }
 
   #lockIn(performed: Performed, stage: Stage): void {
