@@ -3,6 +3,7 @@
 
 import { isVouched, type Performed } from '../../runner/performed.ts';
 import type { Answer } from '../../runner/work-pool.ts';
+import { formatDuration } from '../../schema/duration.ts';
 import type { EntityId, StageId } from '../../schema/words.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
 import type { LiveProgress } from '../render/live-progress.ts';
@@ -138,6 +139,9 @@ export class KeepResults {
       const backoff_seconds = Math.max(0, Math.round((retryAt - Date.now()) / 100) / 10);
       const again = { attempt: attempt + 1, backoff_seconds };
       log.append({ ts: now(), event: 'stage_retry', ...eventStateOf(item), ...again });
+      const name = nameOf(this.stages.get(item.stage)!, item.entity as EntityId);
+      const how = `${name} failed (${error.split('\n')[0]})`;
+      this.#context.warn(`${how}; attempt ${attempt + 1} in ${formatDuration(backoff_seconds * 1_000)}`);
       return;
     }
     const said = log_tail === undefined || log_tail === '' ? error : `${error}\n${log_tail}`;
