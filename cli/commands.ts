@@ -23,7 +23,11 @@ export const COMMANDS: readonly Command[] = [
         multiple: true,
         summary: 'Use this value for a param, for this run',
       },
-      stage: { type: 'string', value: 'S', summary: 'Only this stage and the upstream that it needs' },
+      stage: {
+        type: 'string',
+        value: 'S',
+        summary: 'Only this stage, or this state of it, and the upstream that it needs',
+      },
       force: {
         type: 'boolean',
         summary: 'Make everything, fresh or not; with --stage, it and its downstream',

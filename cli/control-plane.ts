@@ -52,7 +52,9 @@ export function createParts(db: Database, io: Io): Parts {
     access: accessSettings(io.env),
     rate: DEFAULT_RATE,
     report: (error, incident) => {
-      const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      // A disk that is full or a file that is damaged is nobody's bug, and where it was met says nothing.
+      const isOurs = error instanceof Error && !(error instanceof DatabaseError);
+      const told = isOurs ? (error.stack ?? error.message) : String(error);
       io.stderr.write(`${incident.id} ${incident.method} ${incident.path}: ${told}\n`);
     },
   };
@@ -79,7 +81,12 @@ export const THIS_PROCESS: Caller = {
 };
 
 export function inProcess(db: Database, io: Io): Reached {
-  return { client: clientOf(createApp(createParts(db, io))), close: () => db.close() };
+  const parts = createParts(db, io);
+  // Who asked is told, and is the only one there is.
+  const report: Parts['report'] = (error, incident) => {
+    if (!(error instanceof DatabaseError)) parts.report(error, incident);
+  };
+  return { client: clientOf(createApp({ ...parts, report })), close: () => db.close() };
 }
 
 /** Of an app in this process, which trusts it. */

@@ -10,11 +10,13 @@ import { type Plan, planRun } from './look/plan-run.ts';
 import { explained } from './refused.ts';
 import { renderPlan } from './render/plan.ts';
 import { register } from './run/look.ts';
+import { onlyOf, readScope, refuseUnknownState } from './run/run-scope.ts';
 
 export interface DryRunRequest {
   readonly loaded: LoadedWorkflow;
   readonly set: Readonly<Record<string, Json>>;
   readonly stage: string | undefined;
+  readonly entity: string | undefined;
   readonly force: boolean;
   readonly json: boolean;
   readonly io: Io;
@@ -37,11 +39,15 @@ export async function dryRun(request: DryRunRequest): Promise<ExitCode> {
   }
 }
 
-async function planHere(here: Here, { loaded, stage, force }: DryRunRequest): Promise<Plan> {
+async function planHere(here: Here, request: DryRunRequest): Promise<Plan> {
+  const { loaded, stage, force } = request;
   const { workflow, dag } = loaded;
+  await refuseUnknownState(here.ask, request);
   const scope = scopeOf(workflow, stage as StageId | undefined, force);
-  const unmade = await checkStale(here, scope.scope);
-  const states = (await here.ask.states({})).filter((state) => scope.scope.includes(state.stage));
+  const only = onlyOf(workflow.name, request);
+  const unmade = await checkStale(here, scope.scope, only);
+  const inScope = await readScope(here.ask, request, scope.scope);
+  const states = inScope.states ?? (await here.ask.states({})).filter(inScope.has);
   const files = { workflow, root: here.root, list: remembered(here.machine.list) };
   return planRun({ scope, states, unmade, dag, files });
 }

@@ -95,8 +95,13 @@ function reportFailure(thrown: unknown, io: Io): ExitCode {
 /** A disk that is full or closed to us is nobody's bug. */
 function ofTheDisk(error: unknown): CliError | null {
   if (!(error instanceof Error) || error instanceof CliError) return null;
-  const { code = '', hint } = error as NodeJS.ErrnoException & { hint?: string };
+  const { code = '', hint, path } = error as NodeJS.ErrnoException & { hint?: string };
   if (code === 'cannot-write') return new CliError({ code, message: error.message, hint, cause: error });
+  const closed = path === undefined ? undefined : CLOSED[code];
+  if (closed !== undefined) {
+    const message = `${shown(path!)}: ${closed[0]} (${code})`;
+    return new CliError({ code: 'cannot-use', message, hint: closed[1], cause: error });
+  }
   if (!/^(ENOSPC|EDQUOT|SQLITE_FULL|database-full)$/.test(code)) return null;
   return new CliError({
     code: 'disk-full',
@@ -105,6 +110,15 @@ function ofTheDisk(error: unknown): CliError | null {
     cause: error,
   });
 }
+
+const CLOSED: Readonly<Record<string, readonly [fact: string, hint: string]>> = {
+  EACCES: ['this user has no permission for it', 'give this user permission to read and write it'],
+  EPERM: ['it may not be changed', 'check its owner and its attributes'],
+  EROFS: ['its file system is read-only', 'mount it writable, or work in a copy elsewhere'],
+  EISDIR: ['a directory stands where a file is needed', 'move the directory away'],
+  ENOTDIR: ['a part of its path is no directory', 'move what is in the way'],
+  ELOOP: ['its links lead in a circle', 'mend the links'],
+};
 
 function lostOutput(cause: NodeJS.ErrnoException): CliError {
   return new CliError({

@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Ownership, readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import type { Capacity } from '../runner/capacity.ts';
-import { shown } from '../schema/diagnostic.ts';
 import { LOCAL } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
@@ -32,12 +31,13 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const set = readOverrides(list(values, 'set'), file, io);
   const loaded = loadFile(file, io, set);
   refuseMissing(loaded.workflow, file);
-  const stage = stageAsked(loaded.workflow, text(values, 'stage'));
+  const asked = text(values, 'stage');
+  const { stage, entity } = scopeAsked(loaded.workflow, asked);
   const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')));
   if (flag(values, 'dry-run')) {
     const { dryRun } = await import('./dry-run.ts');
     const force = flag(values, 'force');
-    return dryRun({ loaded, set: set ?? {}, stage, force, json: flag(values, 'json'), io });
+    return dryRun({ loaded, set: set ?? {}, stage, entity, force, json: flag(values, 'json'), io });
   }
   const project = projectRootOf(dirname(loaded.path));
   const ownFolder = join(project, '.sluice');
@@ -52,7 +52,18 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   try {
     const all = flag(values, 'all');
     const request: RunRequest = {
-      ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
+      ...{
+        loaded,
+        project,
+        set: set ?? {},
+        asked,
+        stage,
+        entity,
+        force: flag(values, 'force'),
+        all,
+        capacity,
+        io,
+      },
       report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
       progress,
@@ -99,16 +110,10 @@ async function own(file: string, { policy }: Workflow, io: Io): Promise<Ownershi
   }
 }
 
-/** A run's scope is made of whole stages. */
-function stageAsked({ stages }: Workflow, written: string | undefined): string | undefined {
-  if (written === undefined) return undefined;
+function scopeAsked({ stages }: Workflow, written: string | undefined) {
+  if (written === undefined) return { stage: undefined, entity: undefined };
   const { stage, entity } = askedState(written, stages);
-  if (entity === null) return stage.id;
-  throw new CliError({
-    code: 'one-state',
-    message: `--stage ${shown(written)} names one state, and a run makes whole stages`,
-    hint: `write --stage '${shown(stage.id)}': what is fresh in it is not made again`,
-  });
+  return { stage: stage.id, entity: entity ?? undefined };
 }
 
 /** What the file says this machine has; cores are what was asked for on the command line, else all of them. */

@@ -1,9 +1,9 @@
 // Who owns `.sluice/`: an exclusive transaction, which the operating system ends with the process that held it.
 
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'libsql';
-import { writeFileAtomic } from './atomic-write.ts';
+import { WriteError, writeFileAtomic } from './atomic-write.ts';
 
 /** What the owner says about itself, beside its lock; it only tells where to connect (SEMANTICS 20). */
 export interface OwnerNote {
@@ -39,11 +39,21 @@ export function takeOwnership(file: string): Ownership | null {
   } catch (error) {
     database.close();
     if (isBusy(error)) return null;
-    throw error;
+    throw new WriteError(file, closedTo(dirname(file)) ?? error);
   }
   // What a dead owner said of itself must not send anybody to where nobody is.
   rmSync(join(dirname(file), OWNER_NOTE), { force: true });
   return { release: () => void database.close() };
+}
+
+/** What the system has against writing there; the database has no words for it. */
+function closedTo(directory: string): unknown {
+  try {
+    accessSync(directory, constants.W_OK);
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 function isBusy(error: unknown): boolean {

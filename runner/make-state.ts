@@ -9,6 +9,7 @@ import type { Action, Workflow } from '../schema/workflow.ts';
 import { commandEnvironment } from './environment.ts';
 import { execute, type Outcome } from './execute.ts';
 import { type Filled, fillProgram, fillShell } from './fill-action.ts';
+import { fullDisk, isFullDiskError } from './full-disk.ts';
 import { checkBeforePlacing } from './hash-outs.ts';
 import { collectLeftFiles } from './left-files.ts';
 import { tailOf } from './log-tail.ts';
@@ -40,6 +41,8 @@ export type Made =
   | { readonly kind: 'made'; readonly seconds: number }
   | { readonly kind: 'skipped'; readonly because: string }
   | { readonly kind: 'cancelled' }
+  /** `directory` is where there is no room; `said` is the last line of the command, if it had one. */
+  | { readonly kind: 'disk-full'; readonly directory: string; readonly said: string }
   | {
       readonly kind: 'failed';
       readonly error: string;
@@ -50,6 +53,20 @@ export type Made =
 
 /** All of one stage; more than one only for `parallel: chunked`. `token` names the attempt. */
 export async function makeStates(
+  states: readonly StateFiles[],
+  token: number,
+  context: MakeContext,
+): Promise<Made> {
+  try {
+    return await makeInPlace(states, token, context);
+  } catch (error) {
+    if (!isFullDiskError(error)) throw error;
+    const { path, message } = error as NodeJS.ErrnoException;
+    return { kind: 'disk-full', directory: path ?? context.root, said: message };
+  }
+}
+
+async function makeInPlace(
   states: readonly StateFiles[],
   token: number,
   context: MakeContext,
@@ -68,11 +85,20 @@ export async function makeStates(
   const settled = context.supervisor.making(
     outs.filter(({ made }) => made === 'beside').map(({ writeTo }) => writeTo),
   );
-  const made = await act(attempt);
+  const made = unlessFull(attempt, await act(attempt));
   if (made.kind !== 'made') discardOutputs(outs);
   else if (context.workflow.policy.cleanOnSuccess) removeWorkDir(workDir);
   settled();
   return made;
+}
+
+/** Asked while what it wrote is still there. */
+function unlessFull({ outs, workDir }: Attempt, made: Made): Made {
+  if (made.kind !== 'failed') return made;
+  const places = [...outs.map(({ writeTo }) => writeTo), workDir];
+  const directory = fullDisk(places, `${made.error}\n${made.logTail}`);
+  const said = made.logTail.split('\n').at(-1)!;
+  return directory === null ? made : { kind: 'disk-full', directory, said: said === '' ? made.error : said };
 }
 
 /** There is something in its way only after an attempt that failed, or was of another time. */

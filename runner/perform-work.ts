@@ -104,6 +104,8 @@ async function conclude(
   switch (made.kind) {
     case 'cancelled':
       return released({ item, files }, 'the run was stopped while it ran', []);
+    case 'disk-full':
+      return withoutRoom(about, made);
     case 'failed':
       return failedPost(about, made.error, made);
     case 'skipped':
@@ -124,6 +126,12 @@ async function conclude(
       return { ...completePost({ ...about, outs, outcome: 'made', warnings, seconds }), observations };
     }
   }
+}
+
+/** Given back and not failed: with some space freed the same attempt goes well. */
+function withoutRoom(about: About, { directory, said }: Extract<Made, { kind: 'disk-full' }>): Performed {
+  const noRoom = `the disk that holds ${directory} is full (${said})`;
+  return { ...released(about, noRoom, []), noRoom };
 }
 
 /** Under this key there is nothing to make; what was made under another is not ours to remove unasked. */

@@ -18,6 +18,8 @@ export interface Performed {
   readonly reasons: readonly string[];
   /** That a condition turned out false just now. */
   readonly skippedBecause: string | null;
+  /** That it was given back because a disk is full. */
+  readonly noRoom: string | null;
   readonly warnings: readonly string[];
   readonly key: { readonly key: Key; readonly preimage: Preimage } | null;
   readonly outs: readonly HashedOut[];
@@ -33,7 +35,14 @@ export interface About {
 
 export function withoutResult({ item, files, look, reasons }: About) {
   const key = look == null ? null : { key: look.key, preimage: look.preimage };
-  const nothing = { skippedBecause: null, warnings: [], outs: [], seconds: 0, observations: [] };
+  const nothing = {
+    skippedBecause: null,
+    noRoom: null,
+    warnings: [],
+    outs: [],
+    seconds: 0,
+    observations: [],
+  };
   return { item, files, key, reasons: reasons ?? [], ...nothing };
 }
 

@@ -7,7 +7,7 @@
 
 import { answerOf, type Client } from '../host/client.ts';
 import { Unreachable } from '../host/steady-fetch.ts';
-import type { Claimed, Observation } from '../schema/wire.ts';
+import type { Claimed, Observation, OneState } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { type Capacity, Usage } from './capacity.ts';
 import { Leases, momentNow } from './leases.ts';
@@ -29,6 +29,8 @@ export interface PoolContext {
   readonly definitions?: readonly string[] | null;
   /** Null is every stage of them. */
   readonly stages: readonly string[] | null;
+  /** One state and what it needs. */
+  readonly only?: OneState;
   readonly run: string | null;
   readonly leaseSeconds?: number;
   /** How long a claim may be held back while there is nothing to do; 0 is for who is told by `poke`. */
@@ -156,9 +158,9 @@ export class WorkPool {
   /** Somebody waits for what has ended: the next claim, or the database for long enough. */
   #mustPost(): boolean {
     if (this.#done.length === 0) return false;
-    // A failure may mean that nothing more is to be started.
-    const isNews = this.#done.some(({ post }) => post.kind === 'fail');
-    return isNews || this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
+    // Nothing new is started before it is known what a failure, or a full disk, means for the rest.
+    if (this.#done.some(({ post }) => post.kind !== 'complete')) return true;
+    return this.#isPostDue || this.#waiting.length === 0 || this.#done.length >= POST_AT_ONCE;
   }
 
   #ahead(): number {
@@ -186,7 +188,8 @@ export class WorkPool {
   }
 
   async #claimOnce(asked: AskedClaim): Promise<void> {
-    const { client, runner, targets, workflows, definitions, stages, run, capacity, labels } = this.#context;
+    const { client, runner, targets, workflows, definitions, stages, only, run, capacity, labels } =
+      this.#context;
     const known = workflows();
     const [round, sentAt] = [this.#round, momentNow()];
     const sent = client.api.work.claim.$post(
@@ -196,6 +199,7 @@ export class WorkPool {
           ...(known === null ? {} : { workflows: [...known] }),
           ...(definitions == null ? {} : { definitions: [...definitions] }),
           ...(stages === null ? {} : { stages: [...stages] }),
+          ...(only === undefined ? {} : { only }),
           limit: Math.min(500, Math.max(1, asked.limit)),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },

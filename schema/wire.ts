@@ -42,6 +42,15 @@ export const observeBody = z.strictObject({
 
 export const observeAnswer = z.object({ observed: count, changed: count, discovered: count });
 
+/** A state and the upstream that it needs; when forced, what is made from it too. */
+export const oneState = z.strictObject({
+  workflow: name,
+  stage: z.string(),
+  entity: z.string(),
+  force: z.boolean().default(false),
+});
+export type OneState = z.output<typeof oneState>;
+
 export const claimBody = z.strictObject({
   runner: name,
   targets: z.array(name).min(1).max(20),
@@ -63,6 +72,7 @@ export const claimBody = z.strictObject({
   /** Only these: a runner may have been told exactly what it is to run. */
   definitions: z.array(blake3).max(1_000).optional(),
   stages: z.array(z.string()).optional(),
+  only: oneState.optional(),
   run: name.optional(),
   /** How long the answer may be held back while there is nothing to do. */
   wait_seconds: z.number().min(0).max(25).default(0),

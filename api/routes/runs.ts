@@ -23,6 +23,8 @@ export const runRoutes = new Hono<AppEnv>()
     jsonBody(
       z.strictObject({
         stage: z.string().optional(),
+        /** Of that stage: only this state and the upstream that it needs. */
+        entity: z.string().optional(),
         force: z.boolean().default(false),
         cause: z.string().min(1).max(200),
       }),
@@ -30,11 +32,11 @@ export const runRoutes = new Hono<AppEnv>()
     async (c) => {
       const workflow = c.req.param('name')!;
       mayTouch(c, { workflow });
-      const { stage, force, cause } = c.req.valid('json');
+      const { stage, entity, force, cause } = c.req.valid('json');
       const known = findWorkflow(await c.var.store.registered.checked(), workflow);
       if (stage !== undefined) findStage(known, stage);
       const id = `r-${[...c.var.parts.randomBytes(6)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-      const run = await startRun(c.var.store, { id, workflow, stage, force, cause });
+      const run = await startRun(c.var.store, { id, workflow, stage, entity, force, cause });
       c.var.bell.ring();
       return c.json({ id: run.id, stages: [...run.stages] }, 201);
     },

@@ -29,6 +29,8 @@ const StatePage = z.object({
   stage: z.string().optional(),
   entity: z.string().optional(),
   status: z.enum(COUNTED_WORDS).optional(),
+  /** With `stage` and `entity`: all that a run of that state is about. */
+  scope: z.enum(['run', 'forced']).optional(),
   after: cursor.optional(),
   limit,
 });

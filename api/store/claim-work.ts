@@ -3,6 +3,7 @@
 
 import { fits, type Offer, offerOf } from '../../schema/offer.ts';
 import type { ClaimBody, Claimed } from '../../schema/wire.ts';
+import { argsOf, scopeOfState } from './around-state.ts';
 import { type Row, type Statement, sql } from './database.ts';
 import { asText, asTextOrNull } from './hashes.ts';
 import { NEWEST_TOKEN } from './newest-token.ts';
@@ -66,7 +67,8 @@ interface Asked {
   readonly offers: readonly Offer[];
 }
 
-function statements(store: Store, { version }: Registered, { body, kind, offers }: Asked): Statement[] {
+function statements(store: Store, known: Registered, { body, kind, offers }: Asked): Statement[] {
+  const { version } = known;
   const [nowMs, nonce] = [store.nowMs(), store.nonce()];
   const rows = offers.map((offer) => [
     ...[offer.stage, offer.workflow, offer.priority, offer.depth, offer.whole ? 1 : 0],
@@ -76,19 +78,20 @@ function statements(store: Store, { version }: Registered, { body, kind, offers 
   const facts = { free: body.free, labels: body.labels };
   return [
     sql(
-      claimText(kind),
+      claimText(kind, body.only),
       ...[JSON.stringify(rows), body.limit, body.runner, body.run ?? null, nowMs, leaseUntil, nonce, version],
+      ...(body.only === undefined ? [] : argsOf(known, body.only)),
     ),
     sql(DETAILS, body.limit, nonce),
     seenMachine({ role: 'runner', name: body.runner, target: body.targets.join(' '), nowMs, facts }),
   ];
 }
 
-// What may be picked of one stage, `f`, in the order of its entities.
+// What may be picked of one stage, `f`, in the order of its entities. A condition of one state goes where `/*wanted*/` stands.
 const CANDIDATES = {
   // Everything it reads is settled; what is further up is only walked through if something there is not.
   ready: `SELECT c.id FROM states c
-    WHERE c.stage_id = f.stage_id AND c.status = 'stale' AND c.blockers = 0
+    WHERE c.stage_id = f.stage_id /*wanted*/ AND c.status = 'stale' AND c.blockers = 0
       AND (f.far = 0 OR NOT EXISTS (
         WITH RECURSIVE up (id) AS (
           SELECT p.maker_id FROM inputs i JOIN paths p ON p.id = i.path_id
@@ -100,7 +103,7 @@ const CANDIDATES = {
     ORDER BY c.entity_id LIMIT ?2`,
   // A collection that need not wait for all of its members: waited long enough, or those missing gave up.
   lenient: `SELECT c.id FROM states c
-    WHERE c.stage_id = f.stage_id AND c.status = 'stale' AND c.blockers > 0
+    WHERE c.stage_id = f.stage_id /*wanted*/ AND c.status = 'stale' AND c.blockers > 0
       AND NOT EXISTS (SELECT 1 FROM inputs i JOIN paths p ON p.id = i.path_id
         WHERE i.state_id = c.id AND i.member = 0 AND p.told > 0)
       AND EXISTS (SELECT 1 FROM inputs i JOIN paths p ON p.id = i.path_id
@@ -117,7 +120,7 @@ const CANDIDATES = {
           SELECT 1 FROM up JOIN states u ON u.id = up.id WHERE u.status = 'exhausted'))))
     ORDER BY c.entity_id LIMIT ?2`,
   orphaned: `SELECT c.id FROM states c
-    WHERE c.stage_id = f.stage_id AND c.status = 'orphan' AND c.source = 0
+    WHERE c.stage_id = f.stage_id /*wanted*/ AND c.status = 'orphan' AND c.source = 0
     ORDER BY c.entity_id LIMIT ?2`,
 } as const;
 
@@ -125,10 +128,12 @@ const CANDIDATES = {
  * Per stage the first N by index, then: workflows in turn, in each by priority, entity, depth (SEMANTICS 21). The
  * cost is that of N rows per stage, not of what is waiting. Tokens go on from the greatest there is.
  */
-function claimText(kind: Kind): string {
+function claimText(kind: Kind, only: ClaimBody['only']): string {
+  const wanted = only === undefined ? '' : 'AND c.id IN (SELECT id FROM wanted)';
+  const scope = only === undefined ? '' : `wanted AS MATERIALIZED (${scopeOfState(only, 9)}),`;
   return `INSERT INTO attempts
       (token, state_id, workflow_id, stage_id, entity_id, runner, run, claim, kind, started_at, lease_until)
-    WITH asked AS MATERIALIZED (
+    WITH ${scope} asked AS MATERIALIZED (
       SELECT value ->> 0 AS stage_id, value ->> 1 AS workflow_id, value ->> 2 AS priority, value ->> 3 AS depth,
              value ->> 4 AS whole, value ->> 5 AS most, value ->> 6 AS counts_states,
              value ->> 7 AS max_wait, value ->> 8 AS omits
@@ -139,7 +144,7 @@ function claimText(kind: Kind): string {
       SELECT s.id, s.entity_id, f.stage_id, f.workflow_id, f.priority, f.depth, f.most, f.counts_states,
              f.counts_states = 0 AND EXISTS (SELECT 1 FROM states r
                WHERE r.workflow_id = f.workflow_id AND r.entity_id = s.entity_id AND r.status = 'running') AS is_live
-      FROM fit f JOIN states s ON s.id IN (${CANDIDATES[kind]})
+      FROM fit f JOIN states s ON s.id IN (${CANDIDATES[kind].replace('/*wanted*/', wanted)})
       WHERE NOT (f.whole AND f.far)),
     ranked AS (
       SELECT *, row_number() OVER (PARTITION BY workflow_id ORDER BY priority DESC, entity_id, depth, stage_id) AS turn,

@@ -2,6 +2,7 @@
 
 import type { StateAnswer } from '../../schema/read-answers.ts';
 import type { CountedWord } from '../../schema/status-words.ts';
+import { scopeOfState } from './around-state.ts';
 import { type Row, type Statement, sql } from './database.ts';
 import { asTextOrNull } from './hashes.ts';
 import { isoTime, lookUp } from './look-up.ts';
@@ -15,6 +16,8 @@ export interface StateQuery {
   readonly stage?: string | undefined;
   readonly entity?: string | undefined;
   readonly status?: CountedWord | undefined;
+  /** Not the state of that stage and entity alone, but all that a run of it is about, forced or not. */
+  readonly scope?: 'run' | 'forced' | undefined;
   readonly after: StateCursor;
   readonly limit: number;
 }
@@ -47,18 +50,21 @@ export async function listStates(store: Store, query: StateQuery): Promise<State
 }
 
 function statementsFor(of: KnownWorkflow, query: StateQuery): Statement[] {
-  const { stage, entity, status, after, limit } = query;
+  const { stage, entity, status, scope, after, limit } = query;
   const ids = of.workflow.stages
     .filter(({ id }) => stage === undefined || id === stage)
     .map(({ id }) => of.stageIds.get(id)!);
   const args = [of.id, JSON.stringify(ids), after.entity, after.state, limit] as const;
   const words = status === undefined ? [] : [status];
   if (entity === undefined) return [sql(details(pageOfStates(words)), ...args)];
+  const isThere = sql('SELECT id FROM entities WHERE workflow_id = ? AND name = ?', of.id, entity);
+  if (scope !== undefined && ids.length === 1) {
+    const around = `SELECT s.entity_id, s.id FROM states s WHERE s.source = 0 AND s.workflow_id = ?1
+      AND s.id IN (${scopeOfState({ force: scope === 'forced' }, 6)}) AND (s.entity_id, s.id) > (?3, ?4)`;
+    return [sql(details(`${around} AND ?2 IS NOT NULL`), ...args, ids[0]!, entity), isThere];
+  }
   const own = OF_ENTITY + (status === undefined ? '' : ' AND s.word = ?7');
-  return [
-    sql(details(own), ...args, entity, ...words),
-    sql('SELECT id FROM entities WHERE workflow_id = ? AND name = ?', of.id, entity),
-  ];
+  return [sql(details(own), ...args, entity, ...words), isThere];
 }
 
 function toState(of: KnownWorkflow, row: Row): StateAnswer {

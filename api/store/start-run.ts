@@ -3,6 +3,7 @@
 import { buildDag, downstreamOf, upstreamOf } from '../../schema/dag.ts';
 import type { StageId } from '../../schema/words.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
+import { argsOf, scopeOfState, stateAndBelow } from './around-state.ts';
 import { sql } from './database.ts';
 import { mark } from './invalidate-states.ts';
 import { unlessOutdated } from './registered.ts';
@@ -12,6 +13,8 @@ export interface RunRequest {
   readonly id: string;
   readonly workflow: string;
   readonly stage?: string | undefined;
+  /** Of that stage; all of them if it is left out. */
+  readonly entity?: string | undefined;
   readonly force: boolean;
   readonly cause: string;
 }
@@ -24,20 +27,29 @@ export interface StartedRun {
 
 export function startRun(store: Store, request: RunRequest): Promise<StartedRun> {
   return store.registered.decide(async (known) => {
-    const { id, workflow: name, stage, force, cause } = request;
+    const { id, workflow: name, stage, entity, force, cause } = request;
     const { workflow, stageIds } = known.workflows.get(name)!;
     const { scope, forced, due } = scopeOf(workflow, stage as StageId | undefined, force);
     const idsOf = (stages: readonly string[]) => JSON.stringify(stages.map((each) => stageIds.get(each)));
-    const inStages = 's.stage_id IN (SELECT value FROM json_each(?1)) AND s.source = 0';
-    const body = JSON.stringify({ run: id, stages: scope, force, cause });
+    const made = 's.stage_id IN (SELECT value FROM json_each(?1)) AND s.source = 0';
+    // Of one state: what it is about is found by walking from it, not by stage.
+    const only =
+      stage === undefined || entity === undefined ? null : { workflow: name, stage, entity, force };
+    const within = (ids: string) => (only === null ? made : `${made} AND s.id IN (${ids})`);
+    const args = (stages: readonly string[]) => [
+      idsOf(stages),
+      ...(only === null ? [] : argsOf(known, only)),
+    ];
+    const inScope = within(scopeOfState({ force }, 2));
+    const body = JSON.stringify({ run: id, stages: scope, entity, force, cause });
     await store.db.batch(
       [
         unlessOutdated(known),
-        sql(RUN, id, name, cause, JSON.stringify({ stages: scope, forced }), store.nowMs()),
+        sql(RUN, id, name, cause, JSON.stringify({ stages: scope, entity, forced }), store.nowMs()),
         sql(EVENT, name, store.nowMs(), body),
-        ...mark({ where: inStages, args: [idsOf(forced)], kind: 'forced', detail: id }),
-        ...mark({ where: inStages, args: [idsOf(due)], kind: 'due', detail: id }),
-        sql(ANEW, idsOf(scope)),
+        ...mark({ where: within(stateAndBelow(2)), args: args(forced), kind: 'forced', detail: id }),
+        ...mark({ where: inScope, args: args(due), kind: 'due', detail: id }),
+        sql(anew(inScope), ...args(scope)),
       ],
       'write',
     );
@@ -72,5 +84,7 @@ const EVENT = `INSERT INTO events (at, workflow_id, event, body)
   SELECT ?2, id, 'run_started', ?3 FROM workflows WHERE name = ?1`;
 
 // An explicit run starts anew what had given up.
-const ANEW = `UPDATE states SET status = 'stale', losses = 0
-  WHERE stage_id IN (SELECT value FROM json_each(?)) AND status IN ('failed', 'exhausted')`;
+function anew(inScope: string): string {
+  return `UPDATE states SET status = 'stale', losses = 0
+    WHERE status IN ('failed', 'exhausted') AND id IN (SELECT s.id FROM states s WHERE ${inScope})`;
+}

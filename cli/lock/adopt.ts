@@ -27,11 +27,12 @@ export async function adoptOutputs(here: Here): Promise<Adopted> {
   await reopen(here);
   const adopted: StateFiles[] = [];
   const stages = workflow.stages.filter(({ kind }) => kind === 'transform').map(({ id }) => id);
-  const unmade = await checkStale(here, stages, (each) => {
+  const adopt = (each: Unmade) => {
     if (each.judged.kind !== 'stale' || each.judged.outs.length < each.files.outs.length) return false;
     adopted.push(each.files);
     return true;
-  });
+  };
+  const unmade = await checkStale(here, stages, { adopt });
   keepTrees(adopted, here);
   const states = await ask.states({});
   const before = lock.text;

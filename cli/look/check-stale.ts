@@ -6,7 +6,7 @@ import { type Judged, judgeClaim } from '../../runner/judge-claim.ts';
 import { type RecipeOf, type RecordedRecipe, recipeOf } from '../../runner/records.ts';
 import { type StateFiles, stateFiles } from '../../runner/state-files.ts';
 import type { Pattern } from '../../schema/pattern.ts';
-import type { Claimed } from '../../schema/wire.ts';
+import type { Claimed, OneState } from '../../schema/wire.ts';
 import type { EntityId } from '../../schema/words.ts';
 import { type Place, RUNNER, TARGET } from '../run/look.ts';
 
@@ -20,6 +20,12 @@ export interface Unmade {
 /** Decides what becomes of a claim that no record vouches for: true settles it with what is on disk. */
 export type Adopt = (unmade: Unmade) => boolean;
 
+export interface CheckOptions {
+  readonly adopt?: Adopt;
+  /** One state and what it needs. */
+  readonly only?: OneState;
+}
+
 const AT_ONCE = 500;
 /** Nobody else works here meanwhile; a crash is made good by the next command, which frees what was held. */
 const LEASE_SECONDS = 3_600;
@@ -27,7 +33,7 @@ const LEASE_SECONDS = 3_600;
 export async function checkStale(
   place: Place,
   stages: readonly string[],
-  adopt: Adopt = () => false,
+  { adopt = () => false, only }: CheckOptions = {},
 ): Promise<readonly Unmade[]> {
   if (stages.length === 0) return [];
   const held: Unmade[] = [];
@@ -35,7 +41,7 @@ export async function checkStale(
   const list = remembered(place.machine.list);
   try {
     for (;;) {
-      const items = await claim(place, stages);
+      const items = await claim(place, stages, only);
       if (items.length === 0) return held;
       const settled: Settled[] = [];
       for (const item of items) {
@@ -97,10 +103,15 @@ export function recipeReader({ client }: Pick<Place, 'client'>): RecipeOf {
   };
 }
 
-async function claim({ client, loaded }: Place, stages: readonly string[]): Promise<readonly Claimed[]> {
+async function claim(
+  { client, loaded }: Place,
+  stages: readonly string[],
+  only: OneState | undefined,
+): Promise<readonly Claimed[]> {
   const json = {
     ...{ runner: RUNNER, targets: [TARGET], limit: AT_ONCE, lease_seconds: LEASE_SECONDS },
     ...{ workflow: loaded.workflow.name, stages: [...stages], labels: {}, wait_seconds: 0 },
+    ...(only === undefined ? {} : { only }),
     free: { cores: 1e6, memory_bytes: null, gpu: 1_000, pools: {} },
   };
   const { items } = await answerOf(client.api.work.claim.$post({ json }));

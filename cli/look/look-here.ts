@@ -12,6 +12,7 @@ import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { renderWarning } from '../render/run.ts';
 import { Ask } from '../run/ask.ts';
+import { keepLockAside } from '../run/keep-lock-aside.ts';
 import { LockRecords } from '../run/lock-records.ts';
 import { importLock, look, type Place, RUNNER, register, watchingOf } from '../run/look.ts';
 import { openMachine } from '../run/machine.ts';
@@ -47,6 +48,7 @@ export async function lookHere(loaded: LoadedWorkflow, { io, set = {} }: LookOpt
       join(root, `${stemOf(loaded.path)}.lock.yaml`),
       loaded.workflow,
       machine.hash,
+      keepLockAside(own, warn),
     );
     const { client, close: closeDatabase } = inProcess(await openState(own, io, warn), io);
     closing.push(closeDatabase);

@@ -49,7 +49,7 @@ export class TerminalProgress implements LiveProgress {
 
   begun(stages: readonly StageStart[]): void {
     this.#tally = new Tally(stages);
-    this.#timer = setInterval(() => this.paint(), FRAME_MS);
+    this.#timer ??= setInterval(() => this.paint(), FRAME_MS);
     this.#timer.unref();
   }
 

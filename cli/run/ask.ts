@@ -20,6 +20,8 @@ export class Ask {
   /** All of them, page by page. */
   async states(query: {
     readonly stage?: string;
+    readonly entity?: string;
+    readonly scope?: 'run' | 'forced';
     readonly status?: StateAnswer['status'];
   }): Promise<StateAnswer[]> {
     const all: StateAnswer[] = [];

@@ -4,6 +4,7 @@ import { answerOf } from '../../host/client.ts';
 import { neverFits } from '../../runner/capacity.ts';
 import { CliError, EXIT } from '../command.ts';
 import type { RunParts } from './run-parts.ts';
+import { refuseUnknownState } from './run-scope.ts';
 import { now } from './state-key.ts';
 
 declare const SLUICE_VERSION: string;
@@ -14,11 +15,17 @@ export interface Begun {
   readonly stages: readonly string[];
 }
 
-export async function beginRun({ request, tools, kept, log }: RunParts): Promise<Begun> {
-  const { force, stage, loaded, capacity } = request;
+export async function beginRun({ request, tools, ask, kept, log }: RunParts): Promise<Begun> {
+  const { force, stage, entity, loaded, capacity } = request;
+  await refuseUnknownState(ask, request);
   const { name } = loaded.workflow;
   const runs = tools.client.api.workflows[':name{[^]+}'].runs;
-  const json = { force, cause: 'sluice run', ...(stage === undefined ? {} : { stage }) };
+  const json = {
+    force,
+    cause: 'sluice run',
+    ...(stage === undefined ? {} : { stage }),
+    ...(entity === undefined ? {} : { entity }),
+  };
   const run = await answerOf(runs.$post({ param: { name: encodeURIComponent(name) }, json }));
   for (const id of run.stages) {
     const problem = neverFits(kept.stages.get(id)!, capacity);

@@ -1,9 +1,11 @@
 // The end of a run: how every state in its scope came out, also those that no command was started for.
 
 import { answerOf } from '../../host/client.ts';
+import { isSettled } from '../../schema/status-words.ts';
 import { completeLock } from './complete-lock.ts';
 import { inOrder, isGood, type StateResult } from './results.ts';
 import type { RunOutcome, RunParts } from './run-parts.ts';
+import { type RunScope, readScope } from './run-scope.ts';
 import { type NamedState, now } from './state-key.ts';
 import { tellEdited, tellFrozen } from './tell-kept.ts';
 import { passedOverResults, unsettledResults } from './unsettled.ts';
@@ -19,7 +21,7 @@ export interface Ending {
 export async function endRun(parts: RunParts, { id, stages, begun }: Ending): Promise<RunOutcome> {
   const { request, kept, log } = parts;
   await completeLock(parts);
-  const inScope = new Set(stages);
+  const inScope = await readScope(parts.ask, request, stages);
   await tellUnsettled(parts, inScope);
   await tellEdited(parts, inScope);
   await tellFrozen(parts, inScope);
@@ -42,13 +44,13 @@ export async function endRun(parts: RunParts, { id, stages, begun }: Ending): Pr
   return { id, results, cached, seconds };
 }
 
-async function tellUnsettled(parts: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+async function tellUnsettled(parts: RunParts, inScope: RunScope): Promise<void> {
   const { ask, kept, request, tools, stop } = parts;
   const { workflow, dag } = request.loaded;
   const asked = (['stale', 'waiting', 'failed', 'exhausted'] as const).map((status) =>
     ask.states({ status }),
   );
-  const isUntold = (state: NamedState) => inScope.has(state.stage) && !kept.has(state);
+  const isUntold = (state: NamedState) => inScope.has(state) && !kept.has(state);
   const unsettled = (await Promise.all(asked)).flat().filter(isUntold);
   const results = kept.all();
   const context = {
@@ -61,10 +63,11 @@ async function tellUnsettled(parts: RunParts, inScope: ReadonlySet<string>): Pro
     kept.report(kept.stages.get(result.stage)!, result.entity, result);
 }
 
-async function countSettled({ ask }: RunParts, inScope: ReadonlySet<string>): Promise<number> {
+async function countSettled({ ask }: RunParts, inScope: RunScope): Promise<number> {
+  if (inScope.states !== null) return inScope.states.filter((state) => isSettled(state.status)).length;
   const status = await ask.status();
   return Object.entries(status.stages)
-    .filter(([stage]) => inScope.has(stage))
+    .filter(([stage]) => inScope.stages.includes(stage))
     .reduce((sum, [, counts]) => sum + counts.fresh + counts.edited + counts.skipped + counts.orphan, 0);
 }
 
@@ -79,10 +82,11 @@ function countsOf(
   };
 }
 
-async function addCached({ ask, kept }: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+async function addCached({ ask, kept }: RunParts, inScope: RunScope): Promise<void> {
   for (const { stage: id, entity } of await ask.states({})) {
     const stage = kept.stages.get(id);
-    if (stage === undefined || !inScope.has(id) || kept.has({ stage: id, entity })) continue;
+    if (stage === undefined || !inScope.has({ stage: id, entity }) || kept.has({ stage: id, entity }))
+      continue;
     kept.add(stage, entity, { status: 'cached', reasons: [], error: null, seconds: 0 });
   }
 }

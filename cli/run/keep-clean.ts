@@ -15,7 +15,7 @@ export interface CleanRequest {
   readonly loaded: LoadedWorkflow;
   readonly project: string;
   readonly set: Readonly<Record<string, unknown>>;
-  readonly stage: string | undefined;
+  readonly asked: string | undefined;
   readonly force: boolean;
 }
 
@@ -30,7 +30,7 @@ interface Kept {
 
 /** Called when the database is closed: from here on only another process can change it, and its stamp tells. */
 export function keepClean(request: CleanRequest, cached: number, kept: Kept): void {
-  const { loaded, project, set, stage, force } = request;
+  const { loaded, project, set, asked, force } = request;
   const { machine, lock, own, lookedAtMs } = kept;
   if (force || machine.looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
   const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
@@ -42,7 +42,7 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
   if (texts.includes(null) || hasLog(database)) return;
   const summary: CleanSummary = { workflow: loaded.workflow.name, cached };
   writeClean(cleanFile(project, loaded.path), {
-    key: cleanKey(loaded.path, set, stage),
+    key: cleanKey(loaded.path, set, asked),
     summary,
     looks: [...detailed(kept), ...(texts as CleanLook[])],
     own: [database],

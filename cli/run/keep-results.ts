@@ -3,6 +3,7 @@
 
 import { isVouched, type Performed } from '../../runner/performed.ts';
 import type { Answer } from '../../runner/work-pool.ts';
+import { formatDuration } from '../../schema/duration.ts';
 import type { EntityId, StageId } from '../../schema/words.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
 import type { LiveProgress } from '../render/live-progress.ts';
@@ -25,10 +26,10 @@ export interface KeepContext {
   readonly warn: (warning: string) => void;
   /** Null where nobody looks. */
   readonly progress: Pick<LiveProgress, 'started' | 'ended'> | null;
-  /** For who goes on for long: told of a failure that is tried again later. */
-  readonly willRetry?: (result: StateResult) => void;
   /** A state failed for good, as far as this run is concerned. */
   readonly failed: () => void;
+  /** A state was given back because a disk is full; where nothing follows from it, it is tried again. */
+  readonly noRoomLeft?: () => void;
 }
 
 export type How = Pick<StateResult, 'status' | 'isWanted' | 'reasons' | 'error' | 'seconds'>;
@@ -47,6 +48,7 @@ export class KeepResults {
   }
 
   starting(item: NamedState, reasons: readonly string[]): void {
+    this.#context.lock.refuseReadOnly();
     this.#context.progress?.started(item.stage, item.entity);
     this.#context.log.append({
       ...{ ts: now(), event: 'stage_started' as const, ...eventStateOf(item), target: TARGET },
@@ -58,8 +60,8 @@ export class KeepResults {
     const { item, post, warnings } = performed;
     this.#context.progress?.ended(item.stage, item.entity, howEnded(post.kind, result));
     for (const warning of warnings) this.#context.warn(warning);
-    if (post.kind === 'release') return;
-    if (post.kind === 'fail') this.#failed(performed, result, retryAt);
+    if (post.kind === 'release') this.#givenBack(performed);
+    else if (post.kind === 'fail') this.#failed(performed, result, retryAt);
     else if (result !== 'lost') this.#completed(performed);
   }
 
@@ -142,16 +144,25 @@ export class KeepResults {
       const backoff_seconds = Math.max(0, Math.round((retryAt - Date.now()) / 100) / 10);
       const again = { attempt: attempt + 1, backoff_seconds };
       log.append({ ts: now(), event: 'stage_retry', ...eventStateOf(item), ...again });
-      const when = `failed (${error}); next attempt at ${new Date(retryAt).toISOString()}`;
-      this.#context.willRetry?.(
-        this.#resultOf(item, { status: 'waiting', reasons: [when], error: null, seconds }),
-      );
+      const name = nameOf(this.stages.get(item.stage)!, item.entity as EntityId);
+      const how = `${name} failed (${error.split('\n')[0]})`;
+      this.#context.warn(`${how}; attempt ${attempt + 1} in ${formatDuration(backoff_seconds * 1_000)}`);
       return;
     }
     const said = log_tail === undefined || log_tail === '' ? error : `${error}\n${log_tail}`;
     const stage = this.stages.get(item.stage)!;
     this.report(stage, item.entity, { status: 'failed', reasons, error: said, seconds });
     this.#context.failed();
+  }
+
+  #givenBack({ item, noRoom }: Performed): void {
+    const { noRoomLeft } = this.#context;
+    if (noRoom === null || noRoomLeft === undefined) return;
+    const reasons = [`${noRoom}; free some space and run again, no attempt is counted`];
+    this.report(this.stages.get(item.stage)!, item.entity, {
+      ...{ status: 'waiting' as const, reasons, error: null, seconds: 0 },
+    });
+    noRoomLeft();
   }
 
   #lockIn(performed: Performed, stage: Stage): void {

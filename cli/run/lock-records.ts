@@ -1,8 +1,10 @@
 // The lock file as records: what each state was last made from, read before a run and kept up to date during it.
 
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../host/atomic-write.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
+import { shown } from '../../schema/diagnostic.ts';
 import type { LockFile, Recipe, StageLock, StateLock } from '../../schema/lock-file/shape.ts';
 import { checkLockFile, LOCK_SCHEMA, parseLockFile, updateLockFile } from '../../schema/lock-file.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
@@ -17,14 +19,18 @@ export class LockRecords {
   readonly #hash: HashBytes;
   readonly #stages: Map<string, StageLock>;
   #text: string | null;
+  #isWritable = false;
 
-  constructor(path: string, workflow: Workflow, hash: HashBytes) {
+  /** `damaged` is told of a file that cannot be read, which then counts as missing; without it that is refused. */
+  constructor(path: string, workflow: Workflow, hash: HashBytes, damaged?: (damage: LockDamage) => void) {
     this.#path = path;
     this.#workflow = workflow;
     this.#hash = hash;
-    this.#text = readIfThere(path);
-    this.existed = this.#text !== null;
-    this.#stages = new Map(this.#text === null ? [] : readLock(this.#text, path, workflow).stages);
+    const text = readIfThere(path);
+    const lock = text === null ? null : readLock({ text, path, workflow, damaged });
+    this.#text = lock === null ? null : text;
+    this.existed = lock !== null;
+    this.#stages = new Map(lock === null ? [] : lock.stages);
   }
 
   /** The bytes that are in the file now, as far as we know. */
@@ -68,6 +74,19 @@ export class LockRecords {
     if (before === undefined || !sameRecipe(before, recipe)) this.#stages.set(id, { ...recipe, entities });
   }
 
+  /** Asked before something is made: what cannot be recorded would be made again by every clone. */
+  refuseReadOnly(): void {
+    if (!this.#workflow.policy.lockFile || this.#isWritable) return;
+    const closed = [this.#path, dirname(this.#path)].find((place) => !mayWrite(place));
+    this.#isWritable = closed === undefined;
+    if (closed === undefined) return;
+    throw new CliError({
+      code: 'cannot-write',
+      message: `cannot write the lock file ${shown(this.#path)}: ${shown(closed)} is read-only for this user`,
+      hint: `give permission to write it, or say \`policy: {lock_file: false}\`; nothing was started`,
+    });
+  }
+
   save(nowMs: number): void {
     if (!this.#workflow.policy.lockFile) return;
     const text = updateLockFile(this.#text, this.#lock(nowMs), {
@@ -106,11 +125,29 @@ function sameRecipe(a: Recipe, b: Recipe): boolean {
   return a.cmd_hash === b.cmd_hash && a.params_hash === b.params_hash && a.target === b.target;
 }
 
-function readLock(text: string, path: string, workflow: Workflow): LockFile {
+export interface LockDamage {
+  readonly path: string;
+  /** With the line. */
+  readonly place: string;
+  readonly message: string;
+}
+
+interface Reading {
+  readonly text: string;
+  readonly path: string;
+  readonly workflow: Workflow;
+  readonly damaged: ((damage: LockDamage) => void) | undefined;
+}
+
+function readLock({ text, path, workflow, damaged }: Reading): LockFile | null {
   const parsed = parseLockFile(text);
+  const place = parsed.ok ? path : `${path}:${parsed.line}`;
+  if (!parsed.ok && damaged !== undefined) {
+    damaged({ path, place, message: parsed.message });
+    return null;
+  }
   const wrong = parsed.ok ? checkLockFile(parsed.lock, workflow.name) : parsed;
   if (parsed.ok && wrong === null) return parsed.lock;
-  const place = parsed.ok ? path : `${path}:${parsed.line}`;
   throw new CliError({
     code: 'bad-lock-file',
     message: `${place}: ${wrong!.message}`,
@@ -119,11 +156,26 @@ function readLock(text: string, path: string, workflow: Workflow): LockFile {
   });
 }
 
+function mayWrite(place: string): boolean {
+  try {
+    accessSync(place, constants.W_OK);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
 function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new CliError({
+      code: 'unreadable-lock-file',
+      message: `cannot read the lock file ${path}: ${code === 'EISDIR' ? 'it is a directory' : message}`,
+      hint: 'give this user permission to read it, or move it away: it is written anew from what is known here',
+      cause: error,
+    });
   }
 }

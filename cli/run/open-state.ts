@@ -13,14 +13,20 @@ export async function openState(own: string, io: Io, warn: (warning: string) => 
     return await openOrExplain(file, io);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'database-corrupt') throw error;
-    const aside = `${file}.damaged-${new Date().toISOString().replaceAll(':', '-')}`;
-    for (const end of ['', '-wal', '-shm']) {
-      if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${aside}${end}`);
-    }
-    forgetLocks(own);
-    warn(`${file} is damaged; it was moved to ${aside}, and a new one is made from lock files and disk`);
+    setStateAside(own, warn);
     return openOrExplain(file, io);
   }
+}
+
+/** Closed by now; damage is not always seen by opening. */
+export function setStateAside(own: string, warn: (warning: string) => void): void {
+  const file = join(own, 'state.db');
+  const aside = `${file}.damaged-${new Date().toISOString().replaceAll(':', '-')}`;
+  for (const end of ['', '-wal', '-shm']) {
+    if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${aside}${end}`);
+  }
+  forgetLocks(own);
+  warn(`${file} is damaged; it was moved to ${aside}, and a new one is made from lock files and disk`);
 }
 
 /** To a new database every lock file is news, also one that we wrote ourselves (SEMANTICS 1). */

@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { answerOf } from '../../host/client.ts';
 import type { Reported } from '../../watcher/reported.ts';
+import { CliError } from '../command.ts';
 import { inProcess } from '../control-plane.ts';
 import { stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
@@ -15,17 +16,29 @@ import { beginRun } from './begin-run.ts';
 import { endRun } from './end-run.ts';
 import { EventLog } from './event-log.ts';
 import { keepClean } from './keep-clean.ts';
+import { keepLockAside } from './keep-lock-aside.ts';
 import { KeepResults } from './keep-results.ts';
 import { LockRecords } from './lock-records.ts';
 import { importLock, look, RUNNER, register, rememberLock, watchingOf } from './look.ts';
 import { openMachine } from './machine.ts';
-import { openState } from './open-state.ts';
+import { openState, setStateAside } from './open-state.ts';
 import { Recipes } from './recipes.ts';
 import { type RunOutcome, type RunParts, type RunRequest, Stop, type Tools } from './run-parts.ts';
 import { Saving } from './saving.ts';
 import { workHere } from './work-here.ts';
 
 export async function runHere(request: RunRequest): Promise<RunOutcome> {
+  try {
+    return await runOnce(request);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'database-corrupt') throw error;
+    // What is done is in the lock file, so a new one begins where this one was; a second time it is told.
+    setStateAside(join(request.project, '.sluice'), request.warn);
+    return runOnce(request);
+  }
+}
+
+async function runOnce(request: RunRequest): Promise<RunOutcome> {
   const { loaded, project, io } = request;
   const own = join(project, '.sluice');
   mkdirSync(own, { recursive: true });
@@ -37,6 +50,7 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
       join(root, `${stemOf(loaded.path)}.lock.yaml`),
       loaded.workflow,
       machine.hash,
+      keepLockAside(own, request.warn),
     );
     const reached = inProcess(await openState(own, io, request.warn), io);
     const tools = { client: reached.client, machine, lock, own, root };
@@ -66,7 +80,8 @@ function partsOf(request: RunRequest, tools: Tools): RunParts {
   const failed = () => {
     if (workflow.policy.failure === 'stop_on_first') stop.afterWhatRuns();
   };
-  const kept = new KeepResults({ workflow, log, lock, saving, report, warn, progress, failed });
+  const noRoomLeft = () => stop.afterWhatRuns();
+  const kept = new KeepResults({ workflow, log, lock, saving, report, warn, progress, failed, noRoomLeft });
   const ask = new Ask(client, workflow.name);
   const recipes = new Recipes(client, machine.hash);
   return { request, tools, ask, log, saving, kept, recipes, stop };

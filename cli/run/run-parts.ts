@@ -20,6 +20,9 @@ export interface RunRequest {
   readonly project: string;
   readonly set: Readonly<Record<string, Json>>;
   readonly stage: string | undefined;
+  readonly entity: string | undefined;
+  /** `--stage` as it was written. */
+  readonly asked: string | undefined;
   readonly force: boolean;
   readonly all: boolean;
   readonly capacity: Capacity;

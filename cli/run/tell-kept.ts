@@ -8,11 +8,13 @@ import { explain, reasonFor } from '../../schema/reason.ts';
 import type { EntityId } from '../../schema/words.ts';
 import type { Stage } from '../../schema/workflow.ts';
 import type { RunParts } from './run-parts.ts';
+import type { RunScope } from './run-scope.ts';
 
-export async function tellEdited({ ask, kept }: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+export async function tellEdited({ ask, kept }: RunParts, inScope: RunScope): Promise<void> {
   for (const { stage: id, entity } of await ask.states({ status: 'edited' })) {
     const stage = kept.stages.get(id);
-    if (stage === undefined || !inScope.has(id) || kept.has({ stage: id, entity })) continue;
+    if (stage === undefined || !inScope.has({ stage: id, entity }) || kept.has({ stage: id, entity }))
+      continue;
     const reasons = [`edited by hand: ${editedNames(stage, entity)}; --force makes it again`];
     kept.report(stage, entity, { status: 'cached', reasons, error: null, seconds: 0 });
   }
@@ -26,14 +28,21 @@ function editedNames(stage: Stage, entity: string): string {
 }
 
 /** A frozen stage follows none of its inputs; that it is behind them is told all the same. */
-export async function tellFrozen(parts: RunParts, inScope: ReadonlySet<string>): Promise<void> {
+export async function tellFrozen(parts: RunParts, inScope: RunScope): Promise<void> {
   const { request, tools, ask, kept, recipes } = parts;
   const { workflow } = request.loaded;
   const { root, machine } = tools;
-  if (!workflow.stages.some(({ id, frozen }) => frozen && inScope.has(id))) return;
+  if (!workflow.stages.some(({ id, frozen }) => frozen && inScope.stages.includes(id))) return;
   for (const record of await ask.records()) {
     const stage = kept.stages.get(record.stage);
-    if (stage === undefined || !stage.frozen || kept.has(record) || record.recipe === null) continue;
+    if (
+      stage === undefined ||
+      !stage.frozen ||
+      !inScope.has(record) ||
+      kept.has(record) ||
+      record.recipe === null
+    )
+      continue;
     const files = stateFiles(stage, record.entity as EntityId, { workflow, root, list: machine.list });
     const look = await lookAtState(files, { workflow, root, hash: machine.hash, hasher: machine.hasher });
     const recipe = await recipes.find(record.recipe);

@@ -22,7 +22,7 @@ export interface UnsettledContext {
 
 export function unsettledResults(states: readonly StateAnswer[], context: UnsettledContext): StateResult[] {
   const { dag, results, isStopped } = context;
-  const tried = results.filter(({ status }) => status === 'failed');
+  const tried = results.filter(({ status }) => status === 'failed' || status === 'waiting');
   const failed = new UnmadeOuts(tried.map((each) => filesOf(each, context)));
   return inOrderOf(dag, states).map((state): StateResult => {
     const files = filesOf(state, context);

@@ -3,10 +3,14 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkPool } from '../../runner/work-pool.ts';
+import type { StateAnswer } from '../../schema/read-answers.ts';
+import { isSettled } from '../../schema/status-words.ts';
 import { send } from '../../watcher/report.ts';
 import { performingOf } from '../perform.ts';
+import type { StageStart } from '../render/progress.ts';
 import { look, RUNNER, TARGET, type Watching } from './look.ts';
 import type { RunParts } from './run-parts.ts';
+import { onlyOf, readScope } from './run-scope.ts';
 
 export interface Work {
   readonly id: string;
@@ -41,6 +45,11 @@ export async function workHere(parts: RunParts, work: Work): Promise<void> {
 async function showProgress({ request, ask, kept }: RunParts, stages: readonly string[]): Promise<void> {
   const { progress } = request;
   if (progress === null) return;
+  const { states } = await readScope(ask, request, stages);
+  if (states !== null) {
+    progress.begun(startsOf(states));
+    return;
+  }
   const { stages: counts } = await ask.status();
   progress.begun(
     stages.flatMap((stage) => {
@@ -50,6 +59,14 @@ async function showProgress({ request, ask, kept }: RunParts, stages: readonly s
       return [{ stage, total: due + count.fresh + count.edited + count.skipped, due }];
     }),
   );
+}
+
+/** Of a few states of each stage. */
+function startsOf(states: readonly StateAnswer[]): StageStart[] {
+  return [...new Set(states.map(({ stage }) => stage))].map((stage) => {
+    const own = states.filter((state) => state.stage === stage);
+    return { stage, total: own.length, due: own.filter(({ status }) => !isSettled(status)).length };
+  });
 }
 
 function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages, watching }: Work): WorkPool {
@@ -72,6 +89,7 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
       workflows: () => [workflow.name],
       stages,
       run: id,
+      ...onlyOf(workflow.name, request),
     },
     stageOf: ({ stage }) => kept.stages.get(stage)!,
     perform: (items, signal) => {
@@ -92,8 +110,10 @@ function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages,
 }
 
 /** How long until the next retry; null if there is none, or it is too far away to be waited for. */
-async function retryWait({ ask }: RunParts, stages: readonly string[]): Promise<number | null> {
-  const failed = (await ask.states({ status: 'failed' })).filter(({ stage }) => stages.includes(stage));
+async function retryWait({ ask, request }: RunParts, stages: readonly string[]): Promise<number | null> {
+  const waiting = await ask.states({ status: 'failed' });
+  if (waiting.length === 0) return null;
+  const failed = waiting.filter((await readScope(ask, request, stages)).has);
   const times = failed.flatMap(({ next_retry_at }) =>
     next_retry_at === null ? [] : [Date.parse(next_retry_at)],
   );

@@ -87,7 +87,6 @@ export class KeptWorkflow {
     this.#saving = new Saving(() => lock.save(Date.now()));
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
-      willRetry: context.report,
       ...{ log: new EventLog(join(root, `${stemOf(path)}.events.jsonl`)), progress: null, failed: () => {} },
     });
     this.#perform = performingOf({

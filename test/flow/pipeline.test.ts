@@ -80,7 +80,7 @@ describe('under up', () => {
     rig.write('broken', '');
     rig.write('output/topics/b.txt', 'B');
     await until(
-      () => (up.stderr().match(/article@b\s+failed \(exit code 1\); next attempt at /g) ?? []).length === 2,
+      () => (up.stderr().match(/article@b failed \(exit code 1\); attempt \d in /g) ?? []).length === 2,
     );
     const { failures } = await entity('writer/entity/b');
     expect(failures.article).toMatchObject({ attempts: 2, next_retry_at: expect.stringMatching(/Z$/) });

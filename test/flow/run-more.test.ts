@@ -32,7 +32,9 @@ stages:
     retry: {limit: 3, policy: on_failure, backoff: {initial: 10ms, factor: 1}}
 `,
     });
-    expect(await p.run()).toMatchObject({ code: 0, states: [{ status: 'completed' }] });
+    const run = await p.run();
+    expect(run).toMatchObject({ code: 0, states: [{ status: 'completed' }] });
+    expect(run.stderr).toMatch(/^! a failed \(exit code 1\); attempt 2 in \d+ms$/m);
     expect(p.runs('a')).toBe(2);
     expect(p.read('p.events.jsonl')).toContain('"event":"stage_retry"');
   });
@@ -190,6 +192,23 @@ describe('a pipeline', () => {
     ]);
     expect(p.has('data/told/hn/2.json')).toBe(false);
     expect(await p.run()).toMatchObject({ code: 0, states_run: 0 });
+  });
+
+  test('a node that can never go well is refused before anything runs, and not tried again and again', async () => {
+    const p = project({
+      'p.yaml': `
+mode: pipeline
+stateRoot: .
+stages:
+  - {id: a, type: source, pattern: "in/{x}"}
+  - {id: b, type: transform, input: a, pattern: "out/{x}", node: {typeId: set, data: {valu: {x: 1}}}}
+`,
+      'in/1': '1',
+    });
+    const { code, stderr } = await p.sluice('run', 'p.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain("stage 'b': set: unknown key 'valu'");
+    expect(p.has('p.events.jsonl')).toBe(false);
   });
 
   test('an output that is too small is refused before it is seen, and what stood there stays', async () => {

@@ -277,13 +277,20 @@ test('--set of an unknown param names the nearest', async () => {
   expect(stderr).toContain("did you mean 'title'");
 });
 
-test('a damaged lock file is told with its line, and nothing runs', async () => {
+const keysIn = (lock: string) => lock.match(/cache_key"?: ?"[^"]*"/g);
+
+test('a damaged lock file is told with its line, kept aside, and written anew; nothing runs', async () => {
   const p = words();
   await p.run();
-  p.write('p.lock.yaml', `${p.read('p.lock.yaml')}\n<<<<<<< HEAD\n`);
-  const { code, stderr } = await p.sluice('run', 'p.yaml');
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/p\.lock\.yaml:\d+: the lock file holds a git conflict/);
+  const whole = p.read('p.lock.yaml');
+  const damaged = `${whole}\n<<<<<<< HEAD\n`;
+  p.write('p.lock.yaml', damaged);
+  const { stderr } = await p.sluice('status', 'p.yaml');
+  expect(stderr).toMatch(/p\.lock\.yaml:\d+: the lock file holds a git conflict; a copy is kept as/);
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 0, states_cached: 3 });
+  expect(keysIn(p.read('p.lock.yaml'))).toEqual(keysIn(whole));
+  const aside = readdirSync(join(p.root, '.sluice')).filter((name) => name.includes('lock.yaml.damaged-'));
+  expect(aside.map((name) => p.read(`.sluice/${name}`))).toEqual([damaged]);
 });
 
 test('the environment of a command is clean', async () => {

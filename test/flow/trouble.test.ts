@@ -1,7 +1,7 @@
 // What goes wrong around a run: signals, other runs, files that are missing, closed, foreign, damaged; a full disk.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PROGRAM, runSluice } from '../rig/cli.ts';
@@ -145,6 +145,26 @@ test('a damaged state database is named, kept aside, and rebuilt from lock file 
   expect(p.runs('a')).toBe(1);
 });
 
+test('a state database that is damaged while a run goes on is set aside, and the run goes on with a new one', async () => {
+  const damage =
+    '[ -e hit ] || for f in .sluice/state.db*; do dd if=/dev/zero of=$f bs=4096 count=60 conv=notrunc; done; touch hit';
+  const p = project({
+    'p.yaml': `
+stages:
+  one: {cmd: "echo one >> runs.log; cp {{deps[0].path}} {{outs[0].path}}", deps: [in], outs: [one.txt]}
+  two: {cmd: "${damage}; cp {{deps[0].path}} {{outs[0].path}}", deps: [one.txt], outs: [two.txt]}
+  three: {cmd: "cp {{deps[0].path}} {{outs[0].path}}", deps: [two.txt], outs: [three.txt]}
+`,
+    in: 'x',
+  });
+  const run = await p.run();
+  expect(run).toMatchObject({ code: 0, status: 'completed' });
+  expect(run.stderr).toMatch(/state\.db is damaged; it was moved to .*damaged-/);
+  expect(run.stderr).not.toMatch(/^ +at /m);
+  expect([p.runs('one'), p.read('three.txt')]).toEqual([1, 'x']);
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 0, states_cached: 3 });
+});
+
 test('a state database that somebody removed costs no work: the lock file is taken again', async () => {
   const p = project({ 'p.yaml': ONE, in: 'x' });
   await p.run();
@@ -196,6 +216,62 @@ test('a full disk is named as such, burns no attempt, and leaves the old lock fi
   const again = await runSluice(['run', 'p.yaml', '--json'], { cwd: small });
   expect(again.code).toBe(0);
   expect(readFileSync(at('o'), 'utf8')).toBe('y');
+});
+
+const ON_DISK = `
+stages:
+  first: {cmd: "echo first >> runs.log; echo 1 > {{outs[0].path}}", outs: [first.txt]}
+  big: {cmd: "echo big >> runs.log; CMD", deps: [first.txt], outs: [small/big], retry: {limit: 3, backoff: {initial: 1h}}}
+  after: {cmd: "cp small/big {{outs[0].path}}", deps: [small/big], outs: [after.txt]}
+`;
+
+/** Nothing of `big` counts; what is done is kept, and with space freed all of it goes well. */
+async function withoutRoom(p: Project, free: () => void) {
+  const run = await p.run();
+  expect(run).toMatchObject({ code: 1, status: 'failed', states_run: 1 });
+  expect(run.states.map(({ stage, status }) => [stage, status])).toEqual([
+    ['first', 'completed'],
+    ['big', 'waiting'],
+    ['after', 'skipped'],
+  ]);
+  const [reason] = run.states[1]!.reasons;
+  expect(reason).toMatch(
+    /^the disk that holds .*\/small is full \(.*No space left on device\); free some space/,
+  );
+  expect(p.read('p.lock.yaml')).toContain('first.txt');
+  expect(p.read('p.events.jsonl')).not.toContain('stage_failed');
+  expect(readdirSync(join(p.root, 'small')).filter((name) => name !== 'ballast')).toEqual([]);
+  free();
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 2, states_cached: 1 });
+  expect([p.runs('first'), p.runs('big')]).toEqual([1, 2]);
+}
+
+test('a command that ends because it found no space on the disk burns no attempt, and the run stops', async () => {
+  const p = project({
+    'p.yaml': ON_DISK.replace(
+      'CMD',
+      '[ -e freed ] || { echo cp: No space left on device >&2; exit 1; }; echo x > {{outs[0].path}}',
+    ),
+    'small/.keep': '',
+  });
+  unlinkSync(join(p.root, 'small/.keep'));
+  await withoutRoom(p, () => p.write('freed', ''));
+});
+
+test('a disk that is full under the outputs alone burns no attempt, and leaves nothing half-written', async ({
+  skip,
+}) => {
+  const p = project({ 'p.yaml': ON_DISK.replace('CMD', 'head -c 1000000 /dev/zero > {{outs[0].path}}') });
+  const small = join(p.root, 'small');
+  mkdirSync(small);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', small], { stdio: 'ignore' });
+  } catch {
+    return skip('only root may mount a small file system');
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', small]));
+  writeFileSync(join(small, 'ballast'), Buffer.alloc(1.5 * 2 ** 20));
+  await withoutRoom(p, () => unlinkSync(join(small, 'ballast')));
 });
 
 test('policy.work_dir says where work is done, clean_on_success that nothing of it stays', async () => {

@@ -19,6 +19,8 @@ export interface CliOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** As another user, which only root can do. */
+  readonly uid?: number | undefined;
 }
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url));
@@ -32,12 +34,13 @@ export async function runSluice(args: readonly string[], options: CliOptions = {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { cwd = temporaryFolder(), env = {}, stdin = '' }: CliOptions = {},
+  { cwd = temporaryFolder(), env = {}, stdin = '', uid }: CliOptions = {},
 ): Promise<CliResult> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
     // Nothing of the test runner's environment: it sets colours and CI as it likes.
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   // A program that does not read its stdin may be gone before all is written.
   child.stdin.on('error', () => {});

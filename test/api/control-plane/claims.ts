@@ -56,6 +56,24 @@ export function claimBehaviours(cp: ControlPlane): void {
       expect((await cp.states())[0]).toMatchObject({ status: 'running', runner: 'r1' });
     });
 
+    test('of one state is given that and what it needs, and what comes after it only if it is forced', async () => {
+      await cp.register('w', CHAIN);
+      await cp.see({ 'raw/a.txt': 'a', 'raw/b.txt': 'b' });
+      const only = { workflow: 'w', stage: 'count', entity: 'b' };
+      expect(await cp.settle({ only })).toEqual(['clean@b', 'count@b']);
+      await cp.settle();
+      const run = { stage: 'clean', entity: 'a', force: true, cause: 'test' };
+      await cp.post('/api/workflows/w/runs', run);
+      expect(await cp.words()).toMatchObject({ 'clean@a': 'stale', 'clean@b': 'fresh' });
+      const forced = { workflow: 'w', stage: 'clean', entity: 'a', force: true };
+      expect((await cp.settle({ only: forced })).slice(0, 2)).toEqual(['clean@a', 'count@a']);
+      const listed = (scope: string) =>
+        cp.get<{ stage: string; entity: string }[]>(
+          `/api/workflows/w/states?stage=count&entity=b&scope=${scope}`,
+        );
+      expect(names(await listed('run')).toSorted()).toEqual(['clean@b', 'count@b']);
+    });
+
     test('tells why, and what was made before under which key', async () => {
       await cp.register('w', CHAIN);
       await cp.see({ 'raw/a.txt': 'a' });
