@@ -94,4 +94,11 @@ export const OPERATING: readonly Command[] = [
     },
     load: async () => (await import('../service.ts')).serviceOf(OPERATING),
   },
+  {
+    name: 'doctor',
+    summary: 'Check this machine, the project and a control plane, and say what to do',
+    positionals: [{ name: 'DIR|FILE', required: false, repeated: true }],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../doctor.ts'),
+  },
 ];

@@ -24,6 +24,7 @@ test.each([
   'invalidate',
   'export',
   'service',
+  'doctor',
   'completion',
 ])('%s is in docs/cli.md and in the table of the README', (name) => {
   expect(COMMANDS.map((command) => command.name)).toContain(name);
