@@ -4,12 +4,20 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { machineAnswer } from '../../schema/read-answers.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { allow } from '../http/route.ts';
-import type { AppEnv } from '../parts.ts';
+import { allow, limitsOf } from '../http/route.ts';
+import { type AppEnv, SCOPES } from '../parts.ts';
 import { sql } from '../store/database.ts';
 import { listMachines } from '../store/list-machines.ts';
 import { readMetrics } from '../store/read-metrics.ts';
 import { metricsText } from './metrics-text.ts';
+
+const meAnswer = z.object({
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  /** What the caller is limited to, if anything. */
+  workflow: z.string().nullable(),
+  target: z.string().nullable(),
+});
 
 export const aboutRoutes = new Hono<AppEnv>()
   .get(
@@ -38,6 +46,19 @@ export const aboutRoutes = new Hono<AppEnv>()
     allow('public', { summary: 'This description', responses: { 200: z.json() } }),
     (c) =>
       c.json(openApiDocument(c.var.routes(), { version: c.var.parts.version }) as Record<string, unknown>),
+  )
+  .get(
+    '/api/me',
+    allow('read', {
+      summary: 'Who is asking, and what they may do',
+      responses: { 200: meAnswer },
+      limits: 'checked',
+    }),
+    (c) => {
+      const { name, scopes } = c.var.caller;
+      const { workflow, target } = limitsOf(c);
+      return c.json({ name, scopes: [...scopes], workflow, target });
+    },
   )
   .get(
     '/api/machines',

@@ -74,4 +74,31 @@ export const OPERATING: readonly Command[] = [
     },
     load: () => import('../export.ts'),
   },
+  {
+    name: 'service',
+    summary: 'Keep up, watch or work running by systemd, or print it for launchd',
+    positionals: [
+      { name: 'ACTION', required: true, choices: ['install', 'uninstall', 'status'] },
+      { name: 'WHAT', required: false, choices: ['up', 'watch', 'work'] },
+      { name: '-- ARG', required: false, repeated: true },
+    ],
+    options: {
+      name: {
+        type: 'string',
+        value: 'NAME',
+        summary: 'The name of the service; sluice-WHAT-DIRECTORY is the default',
+      },
+      print: { type: 'boolean', summary: 'Only print the unit' },
+      launchd: { type: 'boolean', summary: 'Print a property list for launchd, as always on macOS' },
+      json: JSON_OPTION,
+    },
+    load: async () => (await import('../service.ts')).serviceOf(OPERATING),
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this machine, the project and a control plane, and say what to do',
+    positionals: [{ name: 'DIR|FILE', required: false, repeated: true }],
+    options: { json: JSON_OPTION, ...REACH },
+    load: () => import('../doctor.ts'),
+  },
 ];

@@ -13,11 +13,21 @@ test('every option that docs/cli.md names belongs to a command', () => {
   expect(named.length).toBeGreaterThan(10);
 });
 
-test.each(['status', 'why', 'log', 'lock', 'debug', 'clean', 'retry', 'invalidate', 'export', 'completion'])(
-  '%s is in docs/cli.md and in the table of the README',
-  (name) => {
-    expect(COMMANDS.map((command) => command.name)).toContain(name);
-    expect(read('docs/cli.md')).toContain(`sluice ${name}`);
-    expect(read('README.md')).toMatch(new RegExp(`^\\| \`.*\\b${name}\\b`, 'm'));
-  },
-);
+test.each([
+  'status',
+  'why',
+  'log',
+  'lock',
+  'debug',
+  'clean',
+  'retry',
+  'invalidate',
+  'export',
+  'service',
+  'doctor',
+  'completion',
+])('%s is in docs/cli.md and in the table of the README', (name) => {
+  expect(COMMANDS.map((command) => command.name)).toContain(name);
+  expect(read('docs/cli.md')).toContain(`sluice ${name}`);
+  expect(read('README.md')).toMatch(new RegExp(`^\\| \`.*\\b${name}\\b`, 'm'));
+});

@@ -45,7 +45,13 @@ export const FOLDERS: Readonly<Record<string, FolderRule>> = {
 /** Packages that run anywhere and touch nothing outside; schema/ may use these and no others. */
 const PURE_PACKAGES = ['@dagrejs/dagre', 'croner', 'drizzle-orm', 'picomatch', 'yaml', 'zod'];
 /** The files of api/ that never run inside workerd; nothing else in api/ may import them. */
-const NODE_ONLY_API = ['api/node.ts', 'api/open-database.ts', 'api/store/backup.ts', 'api/store/embedded.ts'];
+const NODE_ONLY_API = [
+  'api/node.ts',
+  'api/open-database.ts',
+  'api/store/backup.ts',
+  'api/store/quick-check.ts',
+  'api/store/embedded.ts',
+];
 /** Native code or sockets inside; the web variant of the client is plain fetch. */
 const NODE_PACKAGES = ['libsql', '@libsql/client', '@napi-rs/blake-hash', '@hono/node-server', 'ssh2'];
 const WEB_VARIANTS = ['@libsql/client/web'];
