@@ -54,7 +54,7 @@ export async function run({ values, io }: Invocation): Promise<ExitCode> {
       ...{ client, base, own, results, warn, hurry, runner: nameIn(own, asked.target), env: io.env },
       posted: (performed, answer) => void io.stderr.write(renderPosted(performed, answer, io)),
     });
-    closing.push(onSignals(worker));
+    closing.push(onSignals(worker, io));
     await tellTarget(client, asked.target, warn);
     io.stderr.write(renderWorking({ ...asked, runner: nameIn(own, asked.target) }, io));
     const waiting = await worker.run();
@@ -143,9 +143,10 @@ async function tellTarget(client: Client, target: string, warn: (warning: string
 }
 
 /** The first signal lets what runs end, the second ends it. */
-function onSignals(worker: Worker): () => void {
+function onSignals(worker: Worker, io: Io): () => void {
   let isFirst = true;
   const onSignal = () => {
+    if (isFirst) io.stderr.write('stopping: what runs may end; once more ends it at once\n');
     if (isFirst) worker.stop();
     else worker.stopAtOnce();
     isFirst = false;
