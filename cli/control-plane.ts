@@ -110,12 +110,17 @@ export function reachOwner(own: string): Client {
   return overNetwork(note.url, readFileSync(join(own, 'admin-token'), 'utf8').trim());
 }
 
-function overNetwork(url: string, token: string | undefined): Client {
+export function overNetwork(
+  url: string,
+  token: string | undefined,
+  ask: typeof globalThis.fetch = globalThis.fetch,
+): Client {
   const fetch = async (input: string | URL | Request, init?: RequestInit) => {
     let answer: Response;
     try {
-      answer = await globalThis.fetch(input, init);
+      answer = await ask(input, init);
     } catch (cause) {
+      if (ask !== globalThis.fetch || init?.signal?.aborted) throw cause;
       throw new CliError({
         code: 'unreachable',
         message: `no answer from ${url}`,

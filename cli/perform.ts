@@ -2,6 +2,7 @@
 // makes a workflow once, and for those that go on for months.
 
 import { Manifests } from '../runner/manifest.ts';
+import { whyPrivate } from '../runner/nodes/address.ts';
 import { resolveHost } from '../runner/nodes/send-http.ts';
 import { type PerformContext, performWork } from '../runner/perform-work.ts';
 import type { Performed } from '../runner/performed.ts';
@@ -16,8 +17,9 @@ export interface PerformPlace
   readonly workflow: Workflow;
   /** The workflow's directory. */
   readonly root: string;
-  /** What has the `.sluice/` in which commands work. */
-  readonly project: string;
+  /** `.sluice/` of the project, or the place of its own that a runner has: commands work in it. */
+  readonly own: string;
+  readonly denyPrivate?: boolean;
   readonly machine: Pick<Machine, 'hash' | 'hasher' | 'list' | 'supervisor'>;
   readonly recipes: Recipes;
   readonly env: PerformContext['env'];
@@ -26,12 +28,12 @@ export interface PerformPlace
 export type Perform = (items: readonly Claimed[], signal: AbortSignal) => Promise<readonly Performed[]>;
 
 export function performingOf(place: PerformPlace): Perform {
-  const { workflow, root, project, machine, recipes } = place;
+  const { workflow, root, own, machine, recipes } = place;
   const context: Omit<PerformContext, 'hasLockFile' | 'signal'> = {
     ...{ workflow, root, env: place.env },
     ...{ hash: machine.hash, hasher: machine.hasher, list: machine.list, supervisor: machine.supervisor },
-    http: { resolve: resolveHost, refuse: null },
-    workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
+    http: { resolve: resolveHost, refuse: place.denyPrivate ? whyPrivate : null },
+    workBase: workBase({ own, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
     manifests: new Manifests(),
     recipe: (hash) => recipes.find(hash),
     ...{ isMine: place.isMine, starting: place.starting, remadeBy: place.remadeBy },

@@ -22,7 +22,11 @@ export interface WorkLeft {
 
 export function workBaseOf({ path, workflow }: LoadedWorkflow): string {
   const workflowDir = dirname(path);
-  return workBase({ root: projectRootOf(workflowDir), workflowDir, policyWorkDir: workflow.policy.workDir });
+  return workBase({
+    own: join(projectRootOf(workflowDir), '.sluice'),
+    workflowDir,
+    policyWorkDir: workflow.policy.workDir,
+  });
 }
 
 /** From a state to its work directory, whether it is there or not. */

@@ -10,8 +10,8 @@ export class Unreachable extends Error {
 
 export interface SteadyOptions {
   readonly fetch: typeof globalThis.fetch;
-  /** For each try; what waits on purpose says how long in its body. */
-  readonly timeoutMs: number;
+  /** For each try. */
+  readonly timeoutMs: (url: string) => number;
   /** Of requests that must not be repeated unasked, or that are repeated anyway. */
   readonly isOnce: (url: string) => boolean;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -51,7 +51,7 @@ export function steadyFetch(options: SteadyOptions): SteadyFetch {
   return { fetch, hurry: () => hurrying.abort() };
 
   async function tryOnce(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): Promise<Tried> {
-    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const timeout = AbortSignal.timeout(options.timeoutMs(String(input)));
     const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     try {
       const answer = await options.fetch(input, { ...init, signal });

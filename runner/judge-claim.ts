@@ -43,7 +43,7 @@ export type Judged =
 export async function judgeClaim(item: Claimed, files: StateFiles, context: JudgeContext): Promise<Judged> {
   const { stage } = files;
   const asked = item.reasons as readonly Reason[];
-  const forced = asked.some(({ reason }) => reason === 'forced' || reason === 'invalidated');
+  const forced = asked.some((each) => isForced(each, files));
   const look = await lookAtState(files, context);
   if (look.kind === 'unreadable') return { kind: 'unusable', reason: look.reason };
   if (look.kind === 'missing' && (forced || !stage.frozen)) return { kind: 'missing', paths: look.paths };
@@ -54,10 +54,9 @@ export async function judgeClaim(item: Claimed, files: StateFiles, context: Judg
     current: seen === null ? null : { key: seen.key, preimage: seen.preimage },
     records,
     hasLockFile: context.hasLockFile,
-    outs: files.outs.map(({ name, path }) => ({
-      path: name,
-      hash: outs.find((out) => out.path === path)?.hash ?? null,
-    })),
+    outs: files.outs.flatMap(({ name, path, remote }) =>
+      remote === null ? [{ path: name, hash: outs.find((out) => out.path === path)?.hash ?? null }] : [],
+    ),
     ...{ editable: false, frozen: stage.frozen, forced, invalidatedBy: null, missing: [] },
     due: asked.some(({ reason }) => reason === 'always-due' || reason === 'after-ran'),
     ...{ upstream: upstreamOf(files, context), failure: null, nowMs: 0 },
@@ -68,6 +67,20 @@ export async function judgeClaim(item: Claimed, files: StateFiles, context: Judg
     return { kind: 'vouched', look: seen, outs, outcome: 'verified' };
   const reasons = whyOf(verdict.reasons, asked).map(explain);
   return { kind: 'stale', look: seen, outs, reasons, records };
+}
+
+/** What is wrong with an out on another machine nothing here can vouch for. */
+function isForced(reason: Reason, { outs }: StateFiles): boolean {
+  switch (reason.reason) {
+    case 'forced':
+    case 'invalidated':
+      return true;
+    case 'output-missing':
+    case 'output-differs':
+      return outs.some(({ path, remote }) => remote !== null && path === reason.path);
+    default:
+      return false;
+  }
 }
 
 interface Known {

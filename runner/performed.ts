@@ -79,6 +79,7 @@ export function completePost(completed: Completed): Performed {
         reasons: [...reasons],
         seconds,
         ...(look == null ? {} : { cache_key: look.key.cacheKey, deps: [...look.preimage.deps] }),
+        ...(completed.files.outs.some(({ remote }) => remote !== null) ? { elsewhere: true } : {}),
         ...(outs.length === 1 ? { content_hash: outs[0]!.hash } : {}),
       },
     },

@@ -3,7 +3,6 @@
 import { answerOf, type Client, Refused } from '../host/client.ts';
 import { MAX_ITEMS } from '../schema/wire.ts';
 import type { Performed } from './performed.ts';
-import type { Result } from './result-journal.ts';
 
 export interface Answer {
   readonly result: string;
@@ -24,6 +23,8 @@ export async function postPerformed(done: readonly Performed[], to: Addressee): 
   for (const tokens of batches(released)) await release(tokens, to, answers);
   return answers;
 }
+
+type Result = Exclude<Performed['post'], { kind: 'release' }>;
 
 export async function postResults(
   results: readonly Result[],

@@ -7,7 +7,17 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync 
 import { dirname } from 'node:path';
 import type { Performed } from './performed.ts';
 
-export type Result = Exclude<Performed['post'], { kind: 'release' }>;
+export type Result = Exclude<Performed['post'], { kind: 'release' }> & {
+  /** Of what it is the result. */
+  readonly workflow: string;
+  readonly stage: string;
+  readonly entity: string;
+};
+
+/** One, or none of what is given back unmade. */
+export function resultOf({ post, item: { workflow, stage, entity } }: Performed): Result[] {
+  return post.kind === 'release' ? [] : [{ ...post, workflow, stage, entity }];
+}
 
 export class ResultJournal {
   readonly #fd: number;
@@ -46,7 +56,7 @@ export class ResultJournal {
   /** A disk that is full must not lose what is still in memory. A line that was cut short must not spoil the next. */
   #write(lines: string): void {
     try {
-      writeSync(this.#fd, `\n${lines}`);
+      writeSync(this.#fd, `\n${lines}\n`);
     } catch (error) {
       if (!this.#hasTold)
         this.#warn(

@@ -5,16 +5,16 @@ import { join, resolve } from 'node:path';
 import type { HashBytes } from '../schema/blake3.ts';
 
 export interface WorkDirPlace {
-  /** The project's root, which holds `.sluice/`. */
-  readonly root: string;
+  /** `.sluice/`, or what stands for it. */
+  readonly own: string;
   /** The workflow's own directory, which `policy.work_dir` is relative to. */
   readonly workflowDir: string;
   /** `policy.work_dir` */
   readonly policyWorkDir: string | null;
 }
 
-export function workBase({ root, workflowDir, policyWorkDir }: WorkDirPlace): string {
-  return policyWorkDir === null ? join(root, '.sluice', 'work') : resolve(workflowDir, policyWorkDir);
+export function workBase({ own, workflowDir, policyWorkDir }: WorkDirPlace): string {
+  return policyWorkDir === null ? join(own, 'work') : resolve(workflowDir, policyWorkDir);
 }
 
 /** By hash, so that no id can name a path of its own choosing. */

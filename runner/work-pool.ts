@@ -13,7 +13,7 @@ import { type Capacity, Usage } from './capacity.ts';
 import { Leases, momentNow } from './leases.ts';
 import type { Performed } from './performed.ts';
 import { type Answer, batches, postPerformed, releaseAll } from './post-results.ts';
-import type { ResultJournal } from './result-journal.ts';
+import { type ResultJournal, resultOf } from './result-journal.ts';
 
 export type { Answer } from './post-results.ts';
 
@@ -37,7 +37,7 @@ export interface PoolContext {
   readonly waitSeconds?: number;
   /** Where results are until they are acknowledged; null if the control plane ends with this process. */
   readonly results?: ResultJournal | null;
-  /** Makes claims ready to be performed here; what it leaves out is given back. */
+  /** Makes claims ready to be performed here; what it leaves out it has answered itself. */
   readonly receive?: (items: readonly Claimed[]) => Promise<readonly Claimed[]>;
   readonly stageOf: (item: Claimed) => Stage;
   /** All of one stage of one workflow, until the signal says that nobody wants it any more. */
@@ -228,7 +228,7 @@ export class WorkPool {
     this.#waiting.push(...ready);
     if (ready.length === items.length) return;
     const here = new Set(ready.map(({ token }) => token));
-    await this.#release(items.map(({ token }) => token).filter((token) => !here.has(token)));
+    for (const { token } of items) if (!here.has(token)) this.#leases.give(token);
   }
 
   /** One claim that waits for what there is to do, beside whatever runs. */
@@ -286,7 +286,7 @@ export class WorkPool {
     try {
       const performed = await this.#context.perform(items, attempt.signal);
       this.#took((performance.now() - begun) / items.length);
-      this.#context.results?.keep(performed.flatMap(({ post }) => (post.kind === 'release' ? [] : [post])));
+      this.#context.results?.keep(performed.flatMap(resultOf));
       this.#done.push(...performed);
       this.#postBy ??= setTimeout(() => this.#postNow(), POST_WITHIN_MS);
     } catch (error) {

@@ -8,6 +8,8 @@ export interface MissingFeature {
   readonly feature: string;
   /** Null if the whole file asks for it. */
   readonly stage: StageId | null;
+  /** A runner on another machine does it, so only one that works alone refuses it. */
+  readonly elsewhere: boolean;
 }
 
 export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
@@ -15,10 +17,11 @@ export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
     [workflow.jobDependencies.length > 0, 'dependencies between jobs'],
     [workflow.secrets.length > 0, 'secrets'],
   );
-  const ofStages = workflow.stages.flatMap((stage) =>
-    ofStage(stage).map((feature) => ({ feature, stage: stage.id })),
-  );
-  return [...ofFile.map((feature) => ({ feature, stage: null })), ...ofStages];
+  const ofStages = workflow.stages.flatMap((stage) => [
+    ...ofStage(stage).map((feature) => ({ feature, stage: stage.id, elsewhere: false })),
+    ...onOthers(stage).map((feature) => ({ feature, stage: stage.id, elsewhere: true })),
+  ]);
+  return [...ofFile.map((feature) => ({ feature, stage: null, elsewhere: false })), ...ofStages];
 }
 
 function ofStage(stage: Stage): readonly string[] {
@@ -27,10 +30,15 @@ function ofStage(stage: Stage): readonly string[] {
     [action.kind === 'none' && stage.kind !== 'source', 'a stage without a command'],
     [action.kind === 'check', `the compliance check ${action.kind === 'check' ? action.check : ''}`],
     [stage.condition !== 'all_success', `condition: ${stage.condition}`],
-    [stage.target !== LOCAL, `the target '${stage.target}'`],
-    [stage.outs.some(({ remote }) => remote !== null), 'remote outs'],
     [Object.keys(resources.slots).length > 0, 'resources.slots'],
     [stage.secrets.length > 0, 'secrets'],
+  );
+}
+
+function onOthers(stage: Stage): readonly string[] {
+  return present(
+    [stage.target !== LOCAL, `the target '${stage.target}'`],
+    [stage.outs.some(({ remote }) => remote !== null), 'remote outs'],
   );
 }
 

@@ -130,6 +130,8 @@ export const completeItem = z.strictObject({
     .max(2_000)
     .default([]),
   outs: z.array(out).max(2_000).default([]),
+  /** It also made outs on other targets: what they are is said by who looks there. */
+  elsewhere: z.boolean().optional(),
   content_hash: blake3.optional(),
   reasons: z.array(z.json()).max(100).optional(),
   seconds: z.number().nonnegative().optional(),

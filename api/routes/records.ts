@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { blake3 } from '../../schema/wire.ts';
-import { allow, mayTouch } from '../http/route.ts';
+import { allow, limitsOf, mayTouch } from '../http/route.ts';
 import { jsonBody, query } from '../http/validate.ts';
 import { findWorkflow, unknown } from '../known-workflow.ts';
 import type { AppEnv } from '../parts.ts';
@@ -64,8 +64,13 @@ export const recordRoutes = new Hono<AppEnv>()
   )
   .get(
     '/api/recipes/:hash',
-    allow('read', { summary: 'What a record was made with: command hash, code files, params' }),
+    allow('read', {
+      summary: 'What a record was made with: command hash, code files, params',
+      limits: 'checked',
+    }),
     async (c) => {
+      // Workflows may share one; who can name its hash was told it with a claim, or made it.
+      limitsOf(c);
       const hash = blake3.safeParse(c.req.param('hash'));
       const body = hash.success ? await readRecipe(c.var.store, hashBlob(hash.data)) : null;
       if (body === null) throw unknown('definition', c.req.param('hash'), []);

@@ -54,9 +54,11 @@ export const workRoutes = new Hono<AppEnv>()
     allow('work', {
       summary: 'Say that a runner starts anew: what it held, but for what it says it holds, is stale at once',
       responses: { 200: z.object({ freed: z.int() }) },
+      limits: 'checked',
     }),
     jsonBody(restartBody),
-    async (c) => c.json({ freed: await restartRunner(c.var.store, c.req.valid('json')) }),
+    async (c) =>
+      c.json({ freed: await restartRunner(c.var.store, { ...c.req.valid('json'), ...limitsOf(c) }) }),
   )
   .post(
     '/api/work/heartbeat',

@@ -24,6 +24,7 @@ export async function completeWork(
 ): Promise<readonly Answered[]> {
   const [nowMs, nonce] = [store.nowMs(), store.nonce()];
   const tokens = JSON.stringify(items.map(({ token }) => token));
+  const isElsewhere = items.some(({ outcome, elsewhere }) => outcome === 'made' && elsewhere);
   const isCleaned = items.some(({ outcome }) => outcome === 'cleaned');
   const before: Statement[] = [
     sql(CLOSE, JSON.stringify(items.map(closing)), runner, nowMs, nonce),
@@ -31,6 +32,7 @@ export async function completeWork(
     ...each(MADE, items.flatMap(madeBy), nonce, nowMs),
     ...[...recipesOf(items)].map(([hash, body]) => sql(RECIPE, hash, body)),
     ...each(RECORD, items.flatMap(recordOf), nonce),
+    ...when(isElsewhere, sql(ELSEWHERE, tokens, nonce)),
     ...when(isCleaned, sql(CLEANED_ORPHANS, tokens, nonce), sql(CLEANED_PATHS, tokens, nonce, nowMs)),
   ];
   const after = when(isCleaned, sql(CLEANED_STATES, tokens, nonce));
@@ -124,6 +126,13 @@ const MADE = `UPDATE paths SET hash = x.hash, made_hash = x.hash, size = x.size,
                v.value ->> 3 AS size, v.value ->> 4 AS files
         FROM ${ACCEPTED}) x
   WHERE paths.path = x.path AND paths.maker_id = x.state_id`;
+
+// What was seen over there since the claim is what was made; otherwise whoever looks first after this says what was.
+const ELSEWHERE = `UPDATE paths SET made_hash = CASE WHEN paths.sequence >= x.token THEN paths.hash END
+  FROM (SELECT a.state_id, a.token, g.target
+        FROM json_each(?1) v JOIN attempts a ON a.token = v.value AND a.closing = ?2 JOIN stages g ON g.id = a.stage_id
+        WHERE a.outcome = 'made') x
+  WHERE paths.maker_id = x.state_id AND paths.target <> x.target`;
 
 const RECIPE = `INSERT INTO recipes (hash, body) VALUES (${asBlob('?')}, ?) ON CONFLICT DO NOTHING`;
 

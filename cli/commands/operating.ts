@@ -1,7 +1,7 @@
 // The commands of those who keep Sluice running on several machines: part of the table in commands.ts.
 
 import type { Command } from '../command.ts';
-import { JSON_OPTION, REACH } from './shared-options.ts';
+import { JSON_OPTION, POOL, REACH } from './shared-options.ts';
 
 export const OPERATING: readonly Command[] = [
   {
@@ -14,6 +14,52 @@ export const OPERATING: readonly Command[] = [
       jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
     },
     load: () => import('../up.ts'),
+  },
+  {
+    name: 'work',
+    summary: 'Run on this machine what a control plane hands out for its target, until Ctrl-C',
+    positionals: [],
+    options: {
+      api: { type: 'string', value: 'URL', summary: 'The control plane' },
+      'token-file': {
+        type: 'string',
+        value: 'F',
+        summary: 'The file with a token of the scope work (or SLUICE_TOKEN)',
+      },
+      target: { type: 'string', value: 'T', summary: 'What this machine is called; local is the default' },
+      root: {
+        type: 'string',
+        value: '[WORKFLOW=]DIR',
+        multiple: true,
+        summary: 'Where the files of a workflow, or of all, are here, if not where they are registered',
+      },
+      cores: { type: 'string', value: 'N', summary: 'At most N cores; all is the default' },
+      memory: { type: 'string', value: 'SIZE', summary: 'At most so much memory, such as 16G' },
+      gpu: { type: 'string', value: 'N', summary: 'How many GPUs there are; 0 is the default' },
+      pool: POOL,
+      label: {
+        type: 'string',
+        value: 'K=V',
+        multiple: true,
+        summary: 'What this machine is or has, for targets that ask for labels',
+      },
+      allow: {
+        type: 'string',
+        value: 'NAME@HASH',
+        multiple: true,
+        summary: 'Run only this definition, as `sluice push` shows it; all of the control plane without it',
+      },
+      lease: {
+        type: 'string',
+        value: 'TIME',
+        summary: 'How long the control plane may be away before what runs is ended; 2m is the default',
+      },
+      'http-deny-private': {
+        type: 'boolean',
+        summary: 'Refuse http nodes that want an address which is not public',
+      },
+    },
+    load: () => import('../work.ts'),
   },
   {
     name: 'push',

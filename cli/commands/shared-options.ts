@@ -4,6 +4,13 @@ import type { Option } from '../command.ts';
 
 export const JSON_OPTION: Option = { type: 'boolean', summary: 'Report as one JSON document on stdout' };
 
+export const POOL: Option = {
+  type: 'string',
+  value: 'NAME=N',
+  multiple: true,
+  summary: 'So many slots of a pool, which stages ask for by resources.slots',
+};
+
 export const REACH: Readonly<Record<string, Option>> = {
   api: { type: 'string', value: 'URL', summary: 'The control plane; without it, the one of this project' },
   'token-file': {

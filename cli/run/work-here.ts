@@ -70,11 +70,11 @@ function startsOf(states: readonly StateAnswer[]): StageStart[] {
 }
 
 function poolOf({ request, tools, kept, recipes, stop }: RunParts, { id, stages, watching }: Work): WorkPool {
-  const { client, machine, root, lock } = tools;
-  const { loaded, project, capacity, io } = request;
+  const { client, machine, root, lock, own } = tools;
+  const { loaded, capacity, io } = request;
   const { workflow } = loaded;
   const perform = performingOf({
-    ...{ workflow, root, project, machine, client, recipes, env: io.env },
+    ...{ workflow, root, own, machine, recipes, env: io.env },
     hasLockFile: lock.existed,
     remadeBy: (path) => kept.remadeBy(path),
     starting: (item, reasons) => kept.starting(item, reasons),

@@ -75,7 +75,7 @@ export class KeptWorkflow {
   }
 
   private constructor(context: KeptContext, place: Place, look: Looking) {
-    const { loaded, machine, root, lock, project } = place;
+    const { loaded, machine, root, lock } = place;
     const { workflow, path } = loaded;
     this.name = workflow.name;
     this.watches = look.watches;
@@ -90,7 +90,7 @@ export class KeptWorkflow {
       ...{ log: new EventLog(join(root, `${stemOf(path)}.events.jsonl`)), progress: null, failed: () => {} },
     });
     this.#perform = performingOf({
-      ...{ workflow, root, project, machine, recipes: new Recipes(context.client, machine.hash) },
+      ...{ workflow, root, own: context.own, machine, recipes: new Recipes(context.client, machine.hash) },
       ...{ env: context.io.env, isMine: context.isMine },
       get hasLockFile() {
         return lock.text !== null;

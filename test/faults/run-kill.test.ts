@@ -11,6 +11,7 @@ import { expect, test, vi } from 'vitest';
 import { factsOf } from '../../runner/platform.ts';
 import { parseLockFile } from '../../schema/lock-file.ts';
 import { PROGRAM, temporaryFolder } from '../rig/cli.ts';
+import { commandsUnder } from '../rig/processes.ts';
 import { project } from '../rig/project.ts';
 
 const KILLS = Number(process.env.SLUICE_KILLS ?? 40);
@@ -96,7 +97,7 @@ async function killAfter(p: Thirty, ms: number): Promise<{ wasRunning: boolean }
   const family = wasRunning ? familyOf(child.pid!) : [];
   child.kill('SIGKILL');
   await gone;
-  await vi.waitUntil(() => family.every(isGone) && markedWith(p.root).length === 0, {
+  await vi.waitUntil(() => family.every(isGone) && commandsUnder(p.root).length === 0, {
     timeout: 10_000,
     interval: 5,
   });
@@ -206,21 +207,6 @@ function childrenOf(pid: number): number[] {
 function isGone({ pid, startTime }: Relative): boolean {
   const facts = factsOf(pid);
   return facts === null || facts.isZombie || facts.startTime !== startTime;
-}
-
-/** Every command knows the directory of its workflow. */
-function markedWith(root: string): string[] {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return (
-        /^\d+$/.test(name) &&
-        factsOf(Number(name))?.isZombie === false &&
-        readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(`SLUICE_ROOT=${root}`)
-      );
-    } catch {
-      return false;
-    }
-  });
 }
 
 function mulberry32(seed: number): () => number {

@@ -14,7 +14,7 @@ function steady(answers: Answer[], hurryAfter = Number.POSITIVE_INFINITY) {
       if (answer instanceof Error) throw answer;
       return new Response('{}', { status: answer });
     },
-    timeoutMs: 60_000,
+    timeoutMs: () => 60_000,
     isOnce: (url) => url.endsWith('/once'),
     pause: async (ms) => void waits.push(ms),
     random: () => 1,

@@ -110,7 +110,7 @@ export async function startInWorkerd(): Promise<Shape> {
   };
 }
 
-async function openEmbeddedParts() {
+export async function openEmbeddedParts() {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-control-plane-'));
   const clock = { ms: Date.UTC(2026, 0, 15, 10) };
   const reported: unknown[] = [];

@@ -13,7 +13,7 @@ export interface Serving {
   /** With the admin token of its project. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Ends it as `signal` would; its exit code. */
-  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
+  stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | null>;
 }
 
 export async function startServe(cwd: string, ...args: string[]): Promise<Serving> {
@@ -26,7 +26,7 @@ export async function startServe(cwd: string, ...args: string[]): Promise<Servin
   child.stderr!.on('data', (chunk) => {
     stderr += chunk;
   });
-  const stop = (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => end(child, signal);
+  const stop = (signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM') => end(child, signal);
   onTestFinished(async () => void (await stop()));
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr!.on('data', () => {
@@ -46,7 +46,7 @@ export async function startServe(cwd: string, ...args: string[]): Promise<Servin
   };
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exited = once(child, 'exit');
   child.kill(signal);

@@ -4,7 +4,11 @@ import { expect, test } from 'vitest';
 import { type Result, ResultJournal } from '../../runner/result-journal.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 
-const made = (token: number): Result => ({ kind: 'complete', item: { token, outcome: 'made' } });
+const made = (token: number): Result => ({
+  kind: 'complete',
+  item: { token, outcome: 'made' },
+  ...{ workflow: 'w', stage: 's', entity: '' },
+});
 
 test('what was not acknowledged is there for the next, and the file is empty once all was', () => {
   const file = join(temporaryFolder(), 'results');

@@ -13,7 +13,7 @@ test.each([
   ['scratch', '/p/flows/scratch'],
   ['/fast/scratch', '/fast/scratch'],
 ])('work directories for policy.work_dir %s are under %s', (policyWorkDir, base) => {
-  expect(workBase({ root: '/p', workflowDir: '/p/flows', policyWorkDir })).toBe(base);
+  expect(workBase({ own: '/p/.sluice', workflowDir: '/p/flows', policyWorkDir })).toBe(base);
 });
 
 test('every attempt has its own directory inside the base, whatever its id', () => {
