@@ -50,7 +50,7 @@ export function createSupervisor(journal: Journal, shells: Shells = findShells()
         ...{ group, ended },
         stop: async (graceMs) => {
           slot.retire();
-            await stopGroup(group, graceMs);
+          await stopGroup(group, graceMs);
         },
         finish: (graceMs) => finish(own, held, { graceMs, newestBefore }),
       };

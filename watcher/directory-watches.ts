@@ -5,10 +5,11 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DISK, type Disk } from '../host/disk.ts';
+import type { Happened } from './settling.ts';
 
 export interface DirectoryWatchesOptions {
   /** A hint: something happened at this absolute path. */
-  readonly changed: (path: string) => void;
+  readonly changed: (path: string, how: Happened) => void;
   readonly warn: (warning: string) => void;
   readonly watch?: (
     directory: string,
@@ -51,6 +52,10 @@ export class DirectoryWatches {
     return this.#watches.size;
   }
 
+  directories(): readonly string[] {
+    return [...this.#watches.keys()];
+  }
+
   close(): void {
     for (const each of this.#watches.values()) each.close();
     this.#watches.clear();
@@ -68,7 +73,9 @@ export class DirectoryWatches {
     if (this.#isExhausted) return false;
     const { watch = watchDirectory } = this.#options;
     try {
-      const watcher = watch(directory, (_, name) => this.#happened(directory, name));
+      const watcher = watch(directory, (type, name) =>
+        this.#happened(directory, name, type === 'rename' ? 'named' : 'written'),
+      );
       watcher.on('error', () => this.#forget(directory));
       this.#watches.set(directory, watcher);
       return true;
@@ -79,12 +86,12 @@ export class DirectoryWatches {
     }
   }
 
-  #happened(directory: string, name: string | null): void {
+  #happened(directory: string, name: string | null, how: Happened): void {
     const path = name === null ? directory : join(directory, name);
     // A directory that was moved or removed is watched anew, under its new name, at the next look.
     this.#forget(path);
     if (name === basename(directory) && DISK.lstat(directory) === null) this.#forget(directory);
-    this.#options.changed(path);
+    this.#options.changed(path, how);
   }
 
   #forget(directory: string): void {
