@@ -26,7 +26,7 @@ export function awayReason(directory: string, context: AwayContext): string | nu
 }
 
 function lookForPlace(directory: string, { root, disk, device }: AwayContext): string | null {
-  if (disk.stat(root)?.kind !== 'directory') return `${root} is away: it was moved, removed or unmounted`;
+  if (disk.stat(root)?.kind !== 'directory') return 'it is away: moved, removed or unmounted';
   if (device === '') return null;
   const nearest = nearestThere(directory, disk);
   if (nearest.device === device) return null;

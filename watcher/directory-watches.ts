@@ -11,6 +11,8 @@ export interface DirectoryWatchesOptions {
   /** A hint: something happened at this absolute path. */
   readonly changed: (path: string, how: Happened) => void;
   readonly warn: (warning: string) => void;
+  /** What lies on the way from here to a directory that is listed is watched too: it may be replaced. */
+  readonly root?: string;
   readonly watch?: (
     directory: string,
     happened: (type: string, name: string | null) => void,
@@ -29,11 +31,11 @@ export class DirectoryWatches {
     this.disk = {
       ...DISK,
       list: (path) => {
-        this.#watch(path);
+        this.#watchWay(path);
         return DISK.list(path);
       },
       listBytes: (path) => {
-        this.#watch(path);
+        this.#watchWay(path);
         return DISK.listBytes(path);
       },
       stat: (path) => {
@@ -61,6 +63,14 @@ export class DirectoryWatches {
     this.#watches.clear();
   }
 
+  #watchWay(path: string): void {
+    const { root } = this.#options;
+    for (let at = path; !this.#watches.has(at); at = dirname(at)) {
+      this.#watch(at);
+      if (root === undefined || !at.startsWith(`${root}/`)) return;
+    }
+  }
+
   /** Of what is not there, the nearest directory that is: it tells when the way to it appears. */
   #watchAround(path: string): void {
     for (let at = dirname(path); !this.#watches.has(at) && !this.#isExhausted; at = dirname(at)) {
@@ -76,7 +86,7 @@ export class DirectoryWatches {
       const watcher = watch(directory, (type, name) =>
         this.#happened(directory, name, type === 'rename' ? 'named' : 'written'),
       );
-      watcher.on('error', () => this.#forget(directory));
+      watcher.on('error', () => this.forget(directory));
       this.#watches.set(directory, watcher);
       return true;
     } catch (error) {
@@ -89,13 +99,17 @@ export class DirectoryWatches {
   #happened(directory: string, name: string | null, how: Happened): void {
     const path = name === null ? directory : join(directory, name);
     // A directory that was moved or removed is watched anew, under its new name, at the next look.
-    this.#forget(path);
-    if (name === basename(directory) && DISK.lstat(directory) === null) this.#forget(directory);
+    this.forget(path);
+    if (name === basename(directory) && DISK.lstat(directory) === null) {
+      this.forget(directory);
+      this.#options.changed(directory, how);
+    }
     this.#options.changed(path, how);
   }
 
-  #forget(directory: string): void {
-    if (!this.#watches.has(directory)) return;
+  /** What stands there now is another than what is watched. */
+  forget(directory: string): void {
+    if (!this.#watches.has(directory) && directory !== this.#options.root) return;
     for (const [watched, watcher] of this.#watches) {
       if (watched !== directory && !watched.startsWith(`${directory}/`)) continue;
       watcher.close();

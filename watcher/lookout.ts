@@ -1,8 +1,8 @@
 // Looks at one workflow's files on this machine and tells the control plane what is new: at a path soon after something
 // happened to it, at everything now and then, for events are hints and only looking is the truth.
 
-import type { Stamp } from '../host/disk.ts';
-import type { Observation } from '../schema/wire.ts';
+import type { Disk, Stamp } from '../host/disk.ts';
+import type { Observation, WatchedRoot } from '../schema/wire.ts';
 import type { DirectoryWatches } from './directory-watches.ts';
 import { LookTimes } from './look-times.ts';
 import { type Report, type ReportContext, reportAt, send } from './report.ts';
@@ -38,6 +38,8 @@ export class Lookout {
   readonly #told = new Set<string>();
   #problems: Report['problems'] = [];
   #isSilent = false;
+  /** Which directory the root was when it was last seen. */
+  #root: string | null = null;
   #isProbed = false;
 
   constructor(options: LookoutOptions) {
@@ -62,6 +64,18 @@ export class Lookout {
   /** Nothing that was seen counts any more, as after the machine slept. */
   distrust(): void {
     this.#times.askWhole();
+  }
+
+  /** Of a root that is unmounted, moved or replaced no event tells. */
+  checkRoot(): void {
+    const { root, disk } = this.#context;
+    const identity = identityOf(root, disk);
+    if (this.#root === identity) return;
+    if (this.#root !== null) {
+      this.#options.watches.forget(root);
+      this.distrust();
+    }
+    this.#root = identity;
   }
 
   get dueInMs(): number {
@@ -106,13 +120,30 @@ export class Lookout {
     return this.#options.poll === true || this.#options.watches.isExhausted || this.#isSilent;
   }
 
+  /** As told to those who ask how it stands. */
+  get standing(): WatchedRoot {
+    const [first] = this.#problems;
+    const more = this.#problems.length > 1 ? `, and ${this.#problems.length - 1} more` : '';
+    return {
+      ...{ workflow: this.workflow, root: this.#context.root },
+      state: first !== undefined ? 'troubled' : this.polls ? 'polled' : 'watched',
+      problem: first === undefined ? null : `${first.path}: ${first.reason}${more}`.slice(0, 1_000),
+    };
+  }
+
   close(): void {
     this.#options.watches.close();
     this.#context.reported.save();
   }
 
   #hints() {
-    return { waitMs: this.#settling.waitMs(), count: this.#settling.size, polls: this.polls };
+    // Nothing tells when a disk is mounted again.
+    const polls = this.polls || this.#problems.length > 0;
+    return {
+      waitMs: this.#settling.waitMs(),
+      count: this.#settling.isFlooded ? Number.POSITIVE_INFINITY : this.#settling.size,
+      polls,
+    };
   }
 
   #isSettled(path: string, stamp: Stamp | null, found: Found | null): boolean {
@@ -159,4 +190,13 @@ export class Lookout {
 
 function isRead({ role }: Place): boolean {
   return role === 'dep' || role === 'source';
+}
+
+function identityOf(root: string, disk: Disk): string {
+  try {
+    const stamp = disk.stat(root);
+    return stamp === null ? 'nothing' : `${stamp.dev} ${stamp.ino}`;
+  } catch {
+    return 'unreadable';
+  }
 }

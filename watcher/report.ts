@@ -8,7 +8,7 @@ import type { IgnoreRule } from '../host/ignore.ts';
 import type { PathHasher } from '../host/path-hash.ts';
 import { type RootPair, toRegistered } from '../host/roots.ts';
 import { runInSlices } from '../host/slices.ts';
-import { MAX_OBSERVATIONS, type Observation } from '../schema/wire.ts';
+import { MAX_OBSERVATIONS, type Observation, type WatcherFacts } from '../schema/wire.ts';
 import { awayReason } from './away.ts';
 import { globFiles } from './glob-files.ts';
 import type { Reported } from './reported.ts';
@@ -28,6 +28,10 @@ export interface ReportContext {
   readonly isSettled?: (path: string, stamp: Stamp | null, found: Found | null) => boolean;
   /** Where the control plane has these files, if it calls the place by another name. */
   readonly roots?: RootPair;
+  /** Told along with what is seen: how the places stand that are looked at. */
+  readonly facts?: () => WatcherFacts;
+  /** How many files were looked at so far, now and then. */
+  readonly progress?: (found: number) => void;
 }
 
 export type { LookedFor } from './sight.ts';
@@ -41,6 +45,7 @@ export interface Report {
 }
 
 const EVERYWHERE = '/';
+const PROGRESS_EVERY = 50_000;
 
 export function reportAll(patterns: readonly LookedFor[], context: ReportContext): Promise<Report> {
   return reportAt([EVERYWHERE], new Sight(patterns, context), context);
@@ -54,6 +59,7 @@ export async function reportAt(
 ): Promise<Report> {
   const look = new Look(sight, context);
   context.reported.beginLook();
+  if (paths.includes(EVERYWHERE)) look.atRoot();
   for (const path of paths) for (const asked of sight.at(path)) await look.at(asked);
   for (const path of paths) await look.findGone(path);
   if (paths.includes(EVERYWHERE)) context.reported.keepDevices(look.deviceOf);
@@ -75,6 +81,13 @@ class Look implements Report {
   constructor(sight: Sight, context: ReportContext) {
     this.#sight = sight;
     this.#context = context;
+  }
+
+  /** A root that is not there is told, and nothing below it counts as gone. */
+  atRoot(): void {
+    const { root, disk } = this.#context;
+    const reason = awayReason(root, { root, disk, device: '' });
+    if (reason !== null) this.problems.push({ path: root, reason });
   }
 
   async at(asked: Asked): Promise<void> {
@@ -160,6 +173,7 @@ class Look implements Report {
     }
     reported.saw(path);
     this.found += 1;
+    if (this.found % PROGRESS_EVERY === 0) this.#context.progress?.(this.found);
     await this.#tell({
       ...{ path, hash: content.hash, size: content.size },
       ...(content.kind === 'directory' ? { files: content.files } : {}),
@@ -202,18 +216,19 @@ class Look implements Report {
 /** In batches that fit into a body; what was taken is remembered, so that it is not said again. */
 export async function send(
   news: readonly Observation[],
-  { client, target, watcher, reported, roots }: Sending,
+  { client, target, watcher, reported, roots, facts }: Sending,
 ): Promise<void> {
   for (const batch of batches(news)) {
     reported.doubt(batch);
     const observations =
       roots === undefined ? batch : batch.map((each) => ({ ...each, path: toRegistered(each.path, roots) }));
-    await answerOf(client.api.observations.$post({ json: { target, watcher, observations } }));
+    const told = facts === undefined ? {} : { facts: facts() };
+    await answerOf(client.api.observations.$post({ json: { target, watcher, ...told, observations } }));
     for (const each of batch) reported.took(each);
   }
 }
 
-type Sending = Pick<ReportContext, 'client' | 'target' | 'watcher' | 'reported' | 'roots'>;
+type Sending = Pick<ReportContext, 'client' | 'target' | 'watcher' | 'reported' | 'roots' | 'facts'>;
 
 const BODY_BYTES = 800_000;
 

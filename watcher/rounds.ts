@@ -41,6 +41,11 @@ export class Rounds {
     for (const lookout of this.#options.lookouts()) if ((await lookout.look()) > 0) this.#options.news();
   }
 
+  /** The same, but what goes wrong is only told: it is tried again. */
+  async once(): Promise<void> {
+    for (const lookout of this.#options.lookouts()) if (!this.#isStopped) await this.#look(lookout);
+  }
+
   async run(): Promise<void> {
     let drift = Date.now() - performance.now();
     while (!this.#isStopped) {
@@ -49,6 +54,7 @@ export class Rounds {
       const jumped = Math.abs(Date.now() - performance.now() - drift) > CLOCK_JUMP_MS;
       drift = Date.now() - performance.now();
       for (const lookout of this.#options.lookouts()) {
+        lookout.checkRoot();
         if (jumped) lookout.distrust();
         if (lookout.dueInMs === 0) await this.#look(lookout);
         if (this.#isStopped) return;

@@ -26,6 +26,8 @@ interface Touch {
   isOnlyNamed: boolean;
 }
 
+/** Some 20 MB of them, as when nobody looks for long while much happens. */
+const MOST_TOUCHES = 100_000;
 const PATIENCE = 2;
 const MOST_PATIENCE = 8;
 
@@ -33,6 +35,7 @@ export class Settling {
   readonly #options: SettlingOptions;
   /** In the order of the last touch, so that the first to settle is among the first. */
   readonly #touches = new Map<string, Touch>();
+  #isFlooded = false;
   /** To be looked at now. */
   readonly #now = new Set<string>();
   /** When something last happened below a directory. */
@@ -44,6 +47,7 @@ export class Settling {
 
   touched(path: string, how: Happened = 'written'): void {
     const { settleMs } = this.#options;
+    if (this.size >= MOST_TOUCHES) this.#flood();
     if (settleMs === 0) {
       this.#now.add(path);
       return;
@@ -79,6 +83,7 @@ export class Settling {
 
   /** Those that have settled; they are forgotten here, for they are about to be looked at. */
   take(): string[] {
+    this.#isFlooded = false;
     const taken = new Set(this.#now);
     this.#now.clear();
     for (const [path, touch] of this.#touches) {
@@ -96,9 +101,14 @@ export class Settling {
     return this.#touches.size + this.#now.size;
   }
 
+  /** So much happened that where it did was not kept: only looking at everything tells. */
+  get isFlooded(): boolean {
+    return this.#isFlooded;
+  }
+
   /** How long until the next of them is to be looked at; null if there is none. */
   waitMs(): number | null {
-    if (this.#now.size > 0) return 0;
+    if (this.#now.size > 0 || this.#isFlooded) return 0;
     let earliestMs = Number.POSITIVE_INFINITY;
     for (const touch of this.#touches.values()) {
       const quietMs = touch.atMs + this.#options.settleMs;
@@ -107,6 +117,12 @@ export class Settling {
       if (this.#neededMs(touch) === this.#options.settleMs) break;
     }
     return earliestMs === Number.POSITIVE_INFINITY ? null : Math.max(0, earliestMs - this.#options.nowMs());
+  }
+
+  /** What is still being written is then told by its stamp alone. */
+  #flood(): void {
+    this.#isFlooded = true;
+    for (const all of [this.#touches, this.#now, this.#below]) all.clear();
   }
 
   #isQuiet(touch: Touch): boolean {

@@ -1,11 +1,12 @@
 // Keeps workflows fresh until it is told to stop: one pool works, each workflow is looked at when something happened.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { answerOf, type Client, Refused } from '../../host/client.ts';
+import { answerOf, type Client } from '../../host/client.ts';
 import type { Capacity } from '../../runner/capacity.ts';
 import { WorkPool } from '../../runner/work-pool.ts';
 import { Rounds } from '../../watcher/rounds.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
+import { isOfTheWorld } from '../refused.ts';
 import { RUNNER, TARGET } from '../run/look.ts';
 import type { StateResult } from '../run/results.ts';
 import { Stop } from '../run/run-parts.ts';
@@ -147,6 +148,7 @@ export class Keeper {
 }
 
 function whyNotTold(error: unknown): string {
-  if (!(error instanceof Refused)) throw error;
-  return `what changed could not be told to the database: ${error.message}; it is tried again, ${error.hint}`;
+  if (!isOfTheWorld(error)) throw error;
+  const next = 'hint' in error ? `; ${error.hint}` : '';
+  return `what changed could not be told: ${error.message}; it is tried again${next}`;
 }

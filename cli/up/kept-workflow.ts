@@ -54,7 +54,7 @@ export class KeptWorkflow {
     const root = dirname(path);
     let lookout: Lookout | null = null;
     const watches = new DirectoryWatches({
-      warn: context.warn,
+      ...{ warn: context.warn, root },
       changed: (where, how) => {
         lookout?.hinted(where, how);
         context.changed();
