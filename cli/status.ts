@@ -1,8 +1,9 @@
 // `sluice status [FILE|NAME]`: how every stage stands, and what is not settled, with the reasons.
 
-import { answerOf } from '../host/client.ts';
+import { answerOf, type Client } from '../host/client.ts';
 import type { StateAnswer, StatusCounts } from '../schema/read-answers.ts';
 import { COUNTED_WORDS, isSettled } from '../schema/status-words.ts';
+import { watcherFacts } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
 import { EXIT, type ExitCode, flag, type Invocation, text } from './command.ts';
@@ -16,7 +17,13 @@ import {
   refuseWithoutDatabase,
 } from './look/reach-workflow.ts';
 import { explained } from './refused.ts';
-import { renderStatus, renderStatuses, type WordCounts } from './render/status.ts';
+import {
+  renderStatus,
+  renderStatuses,
+  renderTroubled,
+  type TroubledRoot,
+  type WordCounts,
+} from './render/status.ts';
 import { Ask } from './run/ask.ts';
 import { waitsFor } from './why/ask-why.ts';
 
@@ -39,6 +46,13 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
     const file = isFile(named, io) ? named : 'FILE';
     const report = { name: reached.name, file, stages, counts, perStage, states };
     io.stdout.write(renderStatus(report, io, flag(values, 'json')));
+    const troubled = await troubledRoots(reached.client);
+    io.stderr.write(
+      renderTroubled(
+        troubled.filter(({ workflow }) => workflow === reached.name),
+        io,
+      ),
+    );
     return EXIT.done;
   } catch (error) {
     throw explained(error);
@@ -60,12 +74,25 @@ async function everything({ values, io }: Invocation): Promise<ExitCode> {
       }),
     );
     io.stdout.write(renderStatuses(all, io, flag(values, 'json')));
+    io.stderr.write(renderTroubled(await troubledRoots(reached.client), io));
     return EXIT.done;
   } catch (error) {
     throw explained(error);
   } finally {
     await reached.close();
   }
+}
+
+/** What watchers said last of places that they cannot look at. */
+async function troubledRoots(client: Client): Promise<readonly TroubledRoot[]> {
+  const machines = await answerOf(client.api.machines.$get());
+  return machines.flatMap(({ role, name, facts }) => {
+    const said = watcherFacts.safeParse(facts);
+    if (role !== 'watcher' || !said.success) return [];
+    return said.data.roots.flatMap(({ workflow, problem }) =>
+      problem === null ? [] : [{ workflow, watcher: name, problem }],
+    );
+  });
 }
 
 /** What no record vouches for, with the reasons that only the files themselves can tell. */

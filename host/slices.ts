@@ -12,10 +12,11 @@ export function runAtOnce<T>(work: Sliced<T>): T {
   }
 }
 
-/** Heartbeats and requests are served between the slices. */
-export async function runInSlices<T>(work: Sliced<T>): Promise<T> {
+/** Heartbeats and requests are served between the slices; what each has brought may be taken right after it. */
+export async function runInSlices<T>(work: Sliced<T>, take?: () => Promise<void>): Promise<T> {
   for (;;) {
     const step = work.next();
+    await take?.();
     if (step.done) return step.value;
     await setImmediate();
   }

@@ -30,7 +30,6 @@ export class StatCache {
   readonly #options: StatCacheOptions;
   #slots: Map<string, Slot> | null = null;
   #table = emptyTable(0);
-  #hashes: (Blake3 | undefined)[] = [];
   #free: Slot[] = [];
   #lastOrder = 0;
   #today = 0;
@@ -58,12 +57,9 @@ export class StatCache {
     return slot;
   }
 
+  /** Made anew each time: kept as strings they would take more than all else that is known of a file. */
   hashAt(slot: Slot): Blake3 {
-    const known = this.#hashes[slot];
-    if (known !== undefined) return known;
-    const hash = `${PREFIX}${this.#table.digests.toString('hex', slot * 32, slot * 32 + 32)}` as Blake3;
-    this.#hashes[slot] = hash;
-    return hash;
+    return `${PREFIX}${this.#table.digests.toString('hex', slot * 32, slot * 32 + 32)}` as Blake3;
   }
 
   digestAt(slot: Slot): Uint8Array {
@@ -89,7 +85,6 @@ export class StatCache {
     this.#table.orders[slot] = ++this.#lastOrder;
     this.#table.seenDays[slot] = this.#today;
     this.#table.digests.write(hash.slice(PREFIX.length), slot * 32, 'hex');
-    this.#hashes[slot] = hash;
     this.#changed = true;
     return slot;
   }

@@ -34,9 +34,23 @@ const gone = z.strictObject({ path: absolutePath, gone: z.literal(true) });
 export const observation = z.union([seen, gone]);
 export type Observation = z.infer<typeof observation>;
 
+/** How the places stand that a watcher looks at. */
+export const watchedRoot = z.strictObject({
+  workflow: name,
+  /** On the watcher's own machine. */
+  root: z.string().max(MAX_PATH),
+  /** `polled`: looked at now and then, because nothing tells what happens there. `troubled`: `problem` says why. */
+  state: z.enum(['watched', 'polled', 'troubled']),
+  problem: z.string().max(1_000).nullable(),
+});
+export type WatchedRoot = z.infer<typeof watchedRoot>;
+export const watcherFacts = z.strictObject({ roots: z.array(watchedRoot).max(1_000) });
+export type WatcherFacts = z.infer<typeof watcherFacts>;
+
 export const observeBody = z.strictObject({
   target: name,
   watcher: name,
+  facts: watcherFacts.optional(),
   observations: z.array(observation).max(MAX_OBSERVATIONS),
 });
 

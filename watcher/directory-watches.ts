@@ -5,11 +5,14 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DISK, type Disk } from '../host/disk.ts';
+import type { Happened } from './settling.ts';
 
 export interface DirectoryWatchesOptions {
   /** A hint: something happened at this absolute path. */
-  readonly changed: (path: string) => void;
+  readonly changed: (path: string, how: Happened) => void;
   readonly warn: (warning: string) => void;
+  /** What lies on the way from here to a directory that is listed is watched too: it may be replaced. */
+  readonly root?: string;
   readonly watch?: (
     directory: string,
     happened: (type: string, name: string | null) => void,
@@ -28,11 +31,11 @@ export class DirectoryWatches {
     this.disk = {
       ...DISK,
       list: (path) => {
-        this.#watch(path);
+        this.#watchWay(path);
         return DISK.list(path);
       },
       listBytes: (path) => {
-        this.#watch(path);
+        this.#watchWay(path);
         return DISK.listBytes(path);
       },
       stat: (path) => {
@@ -51,9 +54,21 @@ export class DirectoryWatches {
     return this.#watches.size;
   }
 
+  directories(): readonly string[] {
+    return [...this.#watches.keys()];
+  }
+
   close(): void {
     for (const each of this.#watches.values()) each.close();
     this.#watches.clear();
+  }
+
+  #watchWay(path: string): void {
+    const { root } = this.#options;
+    for (let at = path; !this.#watches.has(at); at = dirname(at)) {
+      this.#watch(at);
+      if (root === undefined || !at.startsWith(`${root}/`)) return;
+    }
   }
 
   /** Of what is not there, the nearest directory that is: it tells when the way to it appears. */
@@ -68,8 +83,10 @@ export class DirectoryWatches {
     if (this.#isExhausted) return false;
     const { watch = watchDirectory } = this.#options;
     try {
-      const watcher = watch(directory, (_, name) => this.#happened(directory, name));
-      watcher.on('error', () => this.#forget(directory));
+      const watcher = watch(directory, (type, name) =>
+        this.#happened(directory, name, type === 'rename' ? 'named' : 'written'),
+      );
+      watcher.on('error', () => this.forget(directory));
       this.#watches.set(directory, watcher);
       return true;
     } catch (error) {
@@ -79,16 +96,20 @@ export class DirectoryWatches {
     }
   }
 
-  #happened(directory: string, name: string | null): void {
+  #happened(directory: string, name: string | null, how: Happened): void {
     const path = name === null ? directory : join(directory, name);
     // A directory that was moved or removed is watched anew, under its new name, at the next look.
-    this.#forget(path);
-    if (name === basename(directory) && DISK.lstat(directory) === null) this.#forget(directory);
-    this.#options.changed(path);
+    this.forget(path);
+    if (name === basename(directory) && DISK.lstat(directory) === null) {
+      this.forget(directory);
+      this.#options.changed(directory, how);
+    }
+    this.#options.changed(path, how);
   }
 
-  #forget(directory: string): void {
-    if (!this.#watches.has(directory)) return;
+  /** What stands there now is another than what is watched. */
+  forget(directory: string): void {
+    if (!this.#watches.has(directory) && directory !== this.#options.root) return;
     for (const [watched, watcher] of this.#watches) {
       if (watched !== directory && !watched.startsWith(`${directory}/`)) continue;
       watcher.close();

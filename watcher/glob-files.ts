@@ -10,6 +10,8 @@ import type { ScanProblem } from './scan.ts';
 export interface Globbing {
   readonly ignore: IgnoreRule;
   readonly disk: Disk;
+  /** Only at or below this path in the directory; all of it if empty. */
+  readonly below?: string;
 }
 
 export interface Globbed {
@@ -17,11 +19,19 @@ export interface Globbed {
   readonly problems: readonly ScanProblem[];
 }
 
-export function globFiles(directory: string, glob: string, { ignore, disk }: Globbing): Globbed {
+export function globFiles(directory: string, glob: string, { ignore, disk, below = '' }: Globbing): Globbed {
   const picks = picomatch(glob, { dot: false, flags: 's' }) as (relative: string) => boolean;
   const files: string[] = [];
   const problems: ScanProblem[] = [];
-  const ahead = [''];
+  if (below !== '') {
+    if (below.split('/').some((name) => ignore.ignores(name) || isHidden(name))) return { files, problems };
+    // Not followed, as those that are come upon in a listing are not.
+    const kind = disk.lstat(join(directory, below))?.kind;
+    if (kind !== 'directory') {
+      return { files: kind !== undefined && picks(below) ? [join(directory, below)] : [], problems };
+    }
+  }
+  const ahead = [below];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
     const folder = at === '' ? directory : join(directory, at);
     const listing = listed(disk, folder);

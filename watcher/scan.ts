@@ -42,21 +42,31 @@ export interface ScanOptions {
 }
 
 export function scan(options: ScanOptions): Scan {
-  return runAtOnce(crawl(options));
+  return runAtOnce(scanAll(options));
 }
 
 /** The same with pauses: 100,000 files take a third of a second. */
 export function scanInSlices(options: ScanOptions): Promise<Scan> {
-  return runInSlices(crawl(options));
+  return runInSlices(scanAll(options));
 }
 
-interface Visit {
+function* scanAll(options: ScanOptions): Sliced<Scan> {
+  const into: Mutable<Scan> = { found: [], problems: [] };
+  const top = topOf(buildPatternTree(options.patterns, options.root));
+  yield* crawl(options, { path: '/', spots: [top] }, into);
+  return into;
+}
+
+type Mutable<T> = { readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+
+/** Where a crawl goes on from, and what is sought there. */
+export interface Visit {
   readonly path: string;
   readonly spots: readonly Spot[];
 }
 
 interface Crawl {
-  readonly options: ScanOptions;
+  readonly options: Omit<ScanOptions, 'root'>;
   readonly disk: Disk;
   readonly slice: Slice;
   readonly found: Found[];
@@ -64,13 +74,17 @@ interface Crawl {
   readonly ahead: Visit[];
 }
 
-function* crawl(options: ScanOptions): Sliced<Scan> {
-  const { disk = DISK, patterns, root } = options;
-  const state: Crawl = { options, disk, slice: new Slice(), found: [], problems: [], ahead: [] };
-  arrive(state, '/', [topOf(buildPatternTree(patterns, root))]);
+/** What is found goes into `into`, from which it may be taken at every pause: a hundred thousand need not be held. */
+export function* crawl(
+  options: Omit<ScanOptions, 'root'>,
+  { path, spots }: Visit,
+  { found, problems }: Mutable<Scan>,
+): Sliced<void> {
+  const { disk = DISK } = options;
+  const state: Crawl = { options, disk, slice: new Slice(), found, problems, ahead: [] };
+  arrive(state, path, spots);
   for (let visit = state.ahead.pop(); visit !== undefined; visit = state.ahead.pop())
     yield* enter(state, visit);
-  return { found: state.found, problems: state.problems };
 }
 
 /** Names that are written out are looked for one by one; only a variable takes listing the directory. */
@@ -87,11 +101,11 @@ function* enter(state: Crawl, { path, spots }: Visit): Sliced<void> {
   }
   for (const entry of listing.entries) {
     if (state.slice.spend(ENTRY_COST)) yield;
-    const matching = spotsOf(state, step, entry.name);
+    const matching = spotsOf(step, entry.name, state.options.ignore);
     if (matching.length > 0) arrive(state, `${base}/${entry.name}`, matching, entry);
   }
   for (const { lossy, shown } of listing.unusable) {
-    if (spotsOf(state, step, lossy).length > 0)
+    if (spotsOf(step, lossy, state.options.ignore).length > 0)
       state.problems.push({ path: `${base}/${shown}`, reason: NOT_UTF8 });
   }
 }
@@ -105,7 +119,8 @@ function listed(state: Crawl, path: string) {
   }
 }
 
-function spotsOf({ options: { ignore } }: Crawl, step: NextStep, name: string): readonly Spot[] {
+/** What a name is in a directory, by the rules of every look. */
+export function spotsOf(step: NextStep, name: string, ignore: IgnoreRule): readonly Spot[] {
   const spots = [...(step.named.get(name) ?? [])];
   if (ignore.ignores(name)) return spots;
   for (const matcher of step.matchers) {

@@ -2,7 +2,7 @@
 // direct readers stale (by trigger, see migration 1); a new path makes the states that exist because of it.
 
 import { discover, type SeenPath } from '../../schema/discovery/discover.ts';
-import type { Observation } from '../../schema/wire.ts';
+import type { Observation, WatcherFacts } from '../../schema/wire.ts';
 import type { TargetName } from '../../schema/words.ts';
 import { type Statement, sql } from './database.ts';
 import { inChunks, pathsOf, writeDiscovery } from './discovered.ts';
@@ -23,6 +23,7 @@ export interface Observed {
 interface Report {
   readonly target: string;
   readonly watcher: string;
+  readonly facts?: WatcherFacts | undefined;
   readonly observations: readonly Observation[];
 }
 
@@ -39,7 +40,10 @@ export function observe(store: Store, report: Report): Promise<Observed> {
       ...pathsOf(present),
       ...writeDiscovery(known, found, nowMs),
     ];
-    const seen = seenMachine({ role: 'watcher', name: report.watcher, target, nowMs });
+    const seen = seenMachine({
+      ...{ role: 'watcher' as const, name: report.watcher, target, nowMs },
+      ...(report.facts === undefined ? {} : { facts: report.facts }),
+    });
     const results = await store.db.batch([...before, ...changes, seen], 'write');
     const changed = results.slice(before.length, -1).reduce((sum, { rows }) => sum + rows.length, 0);
     return { observed: report.observations.length, changed, discovered: found.states.length };

@@ -16,6 +16,30 @@ export const OPERATING: readonly Command[] = [
     load: () => import('../up.ts'),
   },
   {
+    name: 'watch',
+    summary: 'Look at the files of this machine for a control plane elsewhere, until it is stopped',
+    positionals: [],
+    options: {
+      api: { type: 'string', value: 'URL', summary: 'The control plane' },
+      'token-file': REACH['token-file']!,
+      target: { type: 'string', value: 'T', summary: 'Which machine this is; local is the default' },
+      root: {
+        type: 'string',
+        value: '[WORKFLOW=]DIR',
+        multiple: true,
+        summary:
+          'Where a workflow has its files here, or all that have no other; where it was registered is the default',
+      },
+      state: {
+        type: 'string',
+        value: 'DIR',
+        summary: 'Where it keeps what it has told; ~/.local/state/sluice/… is the default',
+      },
+      name: { type: 'string', value: 'NAME', summary: 'What it calls itself; HOST-TARGET is the default' },
+    },
+    load: () => import('../watch.ts'),
+  },
+  {
     name: 'work',
     summary: 'Run on this machine what a control plane hands out for its target, until Ctrl-C',
     positionals: [],

@@ -10,6 +10,7 @@ import { nameOf } from '../run/results.ts';
 import { columns } from './columns.ts';
 import { quoted } from './debug.ts';
 import { paint, type Style } from './output.ts';
+import { renderWarning } from './run.ts';
 
 export type WordCounts = Readonly<Record<CountedWord, number>>;
 
@@ -49,6 +50,21 @@ export function renderStatus(report: StatusReport, io: Io, json: boolean): strin
   const rest = more > 0 ? [`  … and ${more} more; --json lists all`] : [];
   const list = told.length === 0 ? '' : `\n${[...told, ...rest].map((line) => `${line}\n`).join('')}`;
   return `${paint(io, 'bold', shown(name))}\n${columns(rows)}${list}\n${closing(report)}\n`;
+}
+
+export interface TroubledRoot {
+  readonly workflow: string;
+  readonly watcher: string;
+  readonly problem: string;
+}
+
+/** Beside the report, because nothing of it is wrong: what is known there is only no longer looked at. */
+export function renderTroubled(roots: readonly TroubledRoot[], io: Io): string {
+  return roots
+    .map(({ workflow, watcher, problem }) =>
+      renderWarning(`${workflow}: ${watcher} cannot look at all of it: ${problem}`, io),
+    )
+    .join('');
 }
 
 function stateLine({ stage: id, entity, status, reasons }: StateAnswer, stages: readonly Stage[], io: Io) {

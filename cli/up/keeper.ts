@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answerOf, type Client } from '../../host/client.ts';
 import type { Capacity } from '../../runner/capacity.ts';
 import { WorkPool } from '../../runner/work-pool.ts';
-import { LookTimes } from '../../watcher/look-times.ts';
+import { Rounds } from '../../watcher/rounds.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
+import { isOfTheWorld } from '../refused.ts';
 import { RUNNER, TARGET } from '../run/look.ts';
 import type { StateResult } from '../run/results.ts';
 import { Stop } from '../run/run-parts.ts';
@@ -17,25 +18,19 @@ export interface KeeperOptions extends Omit<KeptContext, 'isMine' | 'changed' | 
   readonly capacity: Capacity;
 }
 
-interface Kept {
-  readonly workflow: KeptWorkflow;
-  readonly times: LookTimes;
-}
-
-/** Nothing is slept through for longer: retries that are due, and clocks that were set or machines that slept. */
+/** Nothing is slept through for longer: retries that are due. */
 const LONGEST_REST_MS = 5_000;
-const CLOCK_JUMP_MS = 5_000;
 
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #stop = new Stop();
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, KeptWorkflow>();
   readonly #pool: WorkPool;
+  readonly #rounds: Rounds;
   #isChanging = false;
   #draining = Promise.resolve();
   #retryAtMs = Number.POSITIVE_INFINITY;
   #wakeWork: () => void = () => {};
-  #wakeLook: () => void = () => {};
   #isReady = false;
   #tellReady: () => void = () => {};
   readonly #ready = new Promise<void>((resolve) => {
@@ -44,19 +39,24 @@ export class Keeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
+    this.#rounds = new Rounds({
+      lookouts: () => [...this.#kept.values()].map(({ lookout }) => lookout),
+      news: () => this.poke(),
+      failed: (_, error) => options.warn(whyNotTold(error)),
+    });
     this.#pool = new WorkPool({
       ...{ client: options.client, runner: RUNNER, targets: [TARGET], capacity: options.capacity },
       // The project's database may know workflows that this process was not given.
       ...{ workflows: () => [...this.#kept.keys()], stages: null, run: null },
-      stageOf: ({ workflow, stage }) => this.#kept.get(workflow)!.workflow.stageOf(stage),
-      perform: (items, signal) => this.#kept.get(items[0]!.workflow)!.workflow.perform(items, signal),
+      stageOf: ({ workflow, stage }) => this.#kept.get(workflow)!.stageOf(stage),
+      perform: (items, signal) => this.#kept.get(items[0]!.workflow)!.perform(items, signal),
       observe: async (observations) => {
         // Any of them may say it: what is told of a path does not depend on who reads it.
-        if (observations.length > 0) await [...this.#kept.values()][0]!.workflow.observe(observations);
+        if (observations.length > 0) await [...this.#kept.values()][0]!.observe(observations);
       },
       posted: (performed, answer) => {
         if (answer.retryAt !== null) this.#retryAtMs = Math.min(this.#retryAtMs, answer.retryAt);
-        this.#kept.get(performed.item.workflow)!.workflow.posted(performed, answer);
+        this.#kept.get(performed.item.workflow)!.posted(performed, answer);
       },
       isStopping: () => this.#stop.isStopped || this.#isChanging,
       signal: this.#stop.signal,
@@ -74,36 +74,31 @@ export class Keeper {
     try {
       await this.#idle();
       const { name } = loaded.workflow;
-      this.#kept.get(name)?.workflow.close();
-      const times = new LookTimes({
-        scanIntervalMs: loaded.workflow.watch.scanIntervalMs,
-        nowMs: () => performance.now(),
-      });
+      this.#kept.get(name)?.close();
       const workflow = await KeptWorkflow.open(loaded, {
         ...this.#options,
         report: (result) => this.#options.report(result, name),
         isMine: (tokens) => this.#pool.isMine(tokens),
-        changed: () => {
-          times.hinted();
-          this.#wakeLook();
-        },
+        changed: () => this.#rounds.wake(),
       });
-      this.#kept.set(name, { workflow, times });
+      this.#kept.set(name, workflow);
     } finally {
       this.#isChanging = false;
       this.#wakeWork();
-      this.#wakeLook();
+      this.#rounds.wake();
     }
   }
 
   /** Until it is stopped and what ran has ended. */
   async run(): Promise<void> {
     try {
-      await this.#lookAtAll();
-      await Promise.all([this.#working(), this.#looking()]);
+      await this.#rounds.first();
+      this.#isReady = true;
+      this.#tellReady();
+      await Promise.all([this.#working(), this.#rounds.run()]);
     } finally {
       this.#pool.close();
-      for (const { workflow } of this.#kept.values()) workflow.close();
+      for (const workflow of this.#kept.values()) workflow.close();
     }
   }
 
@@ -112,16 +107,10 @@ export class Keeper {
     return this.#ready;
   }
 
-  async #lookAtAll(): Promise<void> {
-    for (const kept of this.#kept.values()) await this.#look(kept);
-    this.#isReady = true;
-    this.#tellReady();
-  }
-
   stop(): void {
     this.#stop.afterWhatRuns();
     this.#wakeWork();
-    this.#wakeLook();
+    this.#rounds.stop();
   }
 
   stopAtOnce(): void {
@@ -133,7 +122,7 @@ export class Keeper {
     while (!this.#stop.isStopped) {
       this.#draining = this.#isReady && !this.#isChanging ? this.#pool.drain() : Promise.resolve();
       await this.#draining;
-      for (const { workflow } of this.#kept.values()) workflow.rest();
+      for (const workflow of this.#kept.values()) workflow.rest();
       const retryInMs = Math.max(0, this.#retryAtMs - Date.now());
       if (retryInMs === 0) this.#retryAtMs = Number.POSITIVE_INFINITY;
       await this.#rest(Math.min(retryInMs, LONGEST_REST_MS), (wake) => {
@@ -146,29 +135,6 @@ export class Keeper {
   /** Nothing is claimed any more once something changes; what runs is waited for. */
   async #idle(): Promise<void> {
     await this.#draining;
-  }
-
-  async #looking(): Promise<void> {
-    let drift = Date.now() - performance.now();
-    while (!this.#stop.isStopped) {
-      const waits = [...this.#kept.values()].map((kept) => dueInMs(kept));
-      await this.#rest(Math.min(LONGEST_REST_MS, ...waits), (wake) => {
-        this.#wakeLook = wake;
-      });
-      if (this.#stop.isStopped) return;
-      const jumped = Math.abs(Date.now() - performance.now() - drift) > CLOCK_JUMP_MS;
-      drift = Date.now() - performance.now();
-      for (const kept of this.#kept.values()) if (jumped || dueInMs(kept) === 0) await this.#look(kept);
-    }
-  }
-
-  async #look({ workflow, times }: Kept): Promise<void> {
-    const begun = performance.now();
-    times.begun();
-    const news = await workflow.look();
-    times.ended(performance.now() - begun);
-    if (news === 0) return;
-    this.poke();
   }
 
   /** There may be something to do. */
@@ -184,6 +150,8 @@ export class Keeper {
   }
 }
 
-function dueInMs({ workflow, times }: Kept): number {
-  return times.dueInMs({ settleMs: workflow.settling.waitMs(), polls: workflow.polls });
+function whyNotTold(error: unknown): string {
+  if (!isOfTheWorld(error)) throw error;
+  const next = 'hint' in error ? `; ${error.hint}` : '';
+  return `what changed could not be told: ${error.message}; it is tried again${next}`;
 }

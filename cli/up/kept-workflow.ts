@@ -8,15 +8,14 @@ import type { Answer } from '../../runner/work-pool.ts';
 import type { Claimed, Observation } from '../../schema/wire.ts';
 import type { Stage } from '../../schema/workflow.ts';
 import { DirectoryWatches } from '../../watcher/directory-watches.ts';
-import { reportAll, send } from '../../watcher/report.ts';
-import { Settling } from '../../watcher/settling.ts';
+import { Lookout } from '../../watcher/lookout.ts';
 import type { Io } from '../command.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { type Perform, performingOf } from '../perform.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
 import { LockRecords } from '../run/lock-records.ts';
-import { importLock, type Place, register, rememberLock, type Watching, watchingOf } from '../run/look.ts';
+import { importLock, type Place, register, rememberLock, watchingOf } from '../run/look.ts';
 import { type MachineBase, machineFor } from '../run/machine.ts';
 import { Recipes } from '../run/recipes.ts';
 import type { StateResult } from '../run/results.ts';
@@ -37,27 +36,22 @@ export interface KeptContext {
 
 export class KeptWorkflow {
   readonly name: string;
-  readonly watches: DirectoryWatches;
-  readonly settling: Settling;
-  readonly #polls: boolean;
+  readonly lookout: Lookout;
   readonly #place: Place;
   readonly #context: KeptContext;
-  readonly #watching: Watching;
   readonly #kept: KeepResults;
   readonly #saving: Saving;
   readonly #perform: Perform;
-  #told = new Set<string>();
 
   /** Registers it, and believes its lock file; looks at nothing yet. */
   static async open(loaded: LoadedWorkflow, context: KeptContext): Promise<KeptWorkflow> {
     const { workflow, path } = loaded;
     const root = dirname(path);
-    const settling = new Settling(workflow.watch.settleMs, Date.now);
+    let lookout: Lookout | null = null;
     const watches = new DirectoryWatches({
-      warn: context.warn,
-      changed: (where) => {
-        if (machine.ignore.ignores(where.slice(where.lastIndexOf('/') + 1))) return;
-        settling.touched(where);
+      ...{ warn: context.warn, root },
+      changed: (where, how) => {
+        lookout?.hinted(where, how);
         context.changed();
       },
     });
@@ -71,19 +65,20 @@ export class KeptWorkflow {
     await register(place);
     const watching = await watchingOf(place);
     await importLock(place);
-    return new KeptWorkflow(context, place, { watching, watches, settling });
+    lookout = new Lookout({
+      ...{ workflow: workflow.name, patterns: watching.patterns, context: watching, watches },
+      ...{ ...workflow.watch, warn: context.warn },
+    });
+    return new KeptWorkflow(context, place, lookout);
   }
 
-  private constructor(context: KeptContext, place: Place, look: Looking) {
+  private constructor(context: KeptContext, place: Place, lookout: Lookout) {
     const { loaded, machine, root, lock } = place;
     const { workflow, path } = loaded;
     this.name = workflow.name;
-    this.watches = look.watches;
-    this.settling = look.settling;
-    this.#polls = workflow.watch.poll === true;
+    this.lookout = lookout;
     this.#context = context;
     this.#place = place;
-    this.#watching = { ...look.watching, isSettled: (at, stamp) => look.settling.isSettled(at, stamp) };
     this.#saving = new Saving(() => lock.save(Date.now()));
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
@@ -100,24 +95,8 @@ export class KeptWorkflow {
     });
   }
 
-  /** Whether nothing tells when something happens, or the workflow does not want to rely on it. */
-  get polls(): boolean {
-    return this.#polls || this.watches.isExhausted;
-  }
-
   stageOf(stage: string): Stage {
     return this.#kept.stages.get(stage)!;
-  }
-
-  /** Tells the control plane what is new on disk; how many observations that were. */
-  async look(): Promise<number> {
-    const begunMs = Date.now();
-    const { sent, problems } = await reportAll(this.#watching.patterns, this.#watching);
-    this.settling.looked(begunMs);
-    for (const { path, reason } of problems)
-      this.#once(`${path}: ${reason}; it is left out until it can be read`);
-    if (sent > 0) this.#watching.reported.save();
-    return sent;
   }
 
   perform(items: readonly Claimed[], signal: AbortSignal): Promise<readonly Performed[]> {
@@ -125,14 +104,16 @@ export class KeptWorkflow {
   }
 
   observe(observations: readonly Observation[]): Promise<void> {
-    return send(observations, this.#watching);
+    return this.lookout.observe(observations);
   }
 
   posted(performed: Performed, answer: Answer): void {
     // Told with the result, so the next look need not tell it again.
-    for (const { path, hash, size } of performed.outs) this.#watching.reported.took({ path, hash, size });
+    this.lookout.took(performed.outs.map(({ path, hash, size }) => ({ path, hash, size })));
     this.#kept.posted(performed, answer);
-    if (this.#kept.takeMadeDirectory()) this.#context.changed();
+    if (!this.#kept.takeMadeDirectory()) return;
+    for (const { path } of performed.outs) this.lookout.hinted(path);
+    this.#context.changed();
   }
 
   /** Called when nothing is left to do. */
@@ -141,23 +122,10 @@ export class KeptWorkflow {
   }
 
   close(): void {
-    this.watches.close();
-    this.#watching.reported.save();
+    this.lookout.close();
     this.#saving.now();
     rememberLock(this.#place);
     // What `run` may believe without looking was written before this process changed things.
     rmSync(join(this.#context.own, 'clean'), { recursive: true, force: true });
   }
-
-  #once(warning: string): void {
-    if (this.#told.has(warning)) return;
-    this.#told.add(warning);
-    this.#context.warn(warning);
-  }
-}
-
-interface Looking {
-  readonly watching: Watching;
-  readonly watches: DirectoryWatches;
-  readonly settling: Settling;
 }

@@ -110,13 +110,6 @@ function cannotKeep({ workflow, path }: LoadedWorkflow, file: string): CliError 
       hint: `run it with \`sluice run ${shown(relative(dirname(dirname(path)), path))}\``,
     });
   }
-  if (workflow.watch.sentinel !== null) {
-    return new CliError({
-      code: 'not-built-yet',
-      message: `${shown(file)} asks for watch.sentinel, which cannot be done yet`,
-      hint: 'remove it; watch.settle says how long a file must be quiet before it is taken',
-    });
-  }
   try {
     refuseMissing(workflow, file);
     return null;
