@@ -3,5 +3,6 @@
 import type { Migration } from './migration.ts';
 import { controlPlane } from './migrations/0001-control-plane.ts';
 import { tokens } from './migrations/0002-tokens.ts';
+import { cheaperResults } from './migrations/0003-cheaper-results.ts';
 
-export const MIGRATIONS: readonly Migration[] = [controlPlane, tokens];
+export const MIGRATIONS: readonly Migration[] = [controlPlane, tokens, cheaperResults];
