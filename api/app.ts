@@ -17,6 +17,7 @@ import { watchRoutes } from './routes/watch.ts';
 import { workRoutes } from './routes/work.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { RegisteredCache } from './store/registered.ts';
+import { Sightings } from './store/seen-machine.ts';
 import type { Store } from './store/store.ts';
 
 export function createApp(parts: Parts) {
@@ -51,7 +52,8 @@ export function createApp(parts: Parts) {
 export type AppType = ReturnType<typeof createApp>;
 
 export function createStore({ db, hash, nowMs, randomBytes }: Parts): Store {
-  return { db, registered: new RegisteredCache(db), hash, nowMs, nonce: () => randomNumber(randomBytes) };
+  const nonce = () => randomNumber(randomBytes);
+  return { db, registered: new RegisteredCache(db), sightings: new Sightings(), hash, nowMs, nonce };
 }
 
 /** 52 bits: more than SQLite's and JavaScript's integers both hold without loss is not needed to be alone. */

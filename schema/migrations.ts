@@ -3,6 +3,7 @@
 import type { Migration } from './migration.ts';
 import { controlPlane } from './migrations/0001-control-plane.ts';
 import { tokens } from './migrations/0002-tokens.ts';
-import { skipped } from './migrations/0003-skipped.ts';
+import { cheaperResults } from './migrations/0003-cheaper-results.ts';
+import { skipped } from './migrations/0004-skipped.ts';
 
-export const MIGRATIONS: readonly Migration[] = [controlPlane, tokens, skipped];
+export const MIGRATIONS: readonly Migration[] = [controlPlane, tokens, cheaperResults, skipped];

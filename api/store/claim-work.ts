@@ -1,17 +1,17 @@
-// Hands out up to N states to one runner: one INSERT that picks, leases and numbers them, so that no two runners can
-// get the same state, whichever way their requests interleave.
+// Hands out up to N states to one runner: one INSERT that picks and numbers them, so that no two runners can get the
+// same state, whichever way their requests interleave; and in the same batch what this makes of the states.
 
-import { fits, type Offer, offerOf } from '../../schema/offer.ts';
 import type { ClaimBody, Claimed } from '../../schema/wire.ts';
 import { argsOf, scopeOfState } from './around-state.ts';
 import { type Row, type Statement, sql } from './database.ts';
 import { asText, asTextOrNull } from './hashes.ts';
 import { NEWEST_TOKEN } from './newest-token.ts';
+import { type Kind, offersTo } from './offers.ts';
 import { REASONS_OF, readReasons } from './reasons.ts';
-import type { Registered } from './registered.ts';
+import { Outdated, type Registered } from './registered.ts';
 import { seenMachine } from './seen-machine.ts';
 import type { Store } from './store.ts';
-import { sweep } from './sweep.ts';
+import { SWEEP_DUE, sweep } from './sweep.ts';
 
 export interface ClaimResult {
   readonly items: readonly Claimed[];
@@ -19,72 +19,49 @@ export interface ClaimResult {
 
 /** Expired leases and due retries are put right here, before anybody is told that there is nothing to do. */
 export async function claimWork(store: Store, body: ClaimBody): Promise<ClaimResult> {
-  const items = await claimOnce(store, body, 'ready');
-  if (items.length === body.limit) return { items };
-  const swept = await sweep(store);
-  const kinds: readonly Kind[] = swept > 0 ? ['ready', 'lenient', 'orphaned'] : ['lenient', 'orphaned'];
-  for (const kind of kinds) {
-    const limit = body.limit - items.length;
-    if (limit > 0) items.push(...(await claimOnce(store, { ...body, limit }, kind)));
-  }
-  return { items };
+  const first = await claimOnce(store, body);
+  if (first.items.length === body.limit || !first.isSweepDue) return first;
+  await sweep(store);
+  const rest = await claimOnce(store, { ...body, limit: body.limit - first.items.length });
+  return { items: [...first.items, ...rest.items] };
 }
 
-type Kind = keyof typeof CANDIDATES;
+interface Claims extends ClaimResult {
+  /** Time has brought about something that nobody wrote down yet. */
+  readonly isSweepDue: boolean;
+}
 
-async function claimOnce(store: Store, body: ClaimBody, kind: Kind): Promise<Claimed[]> {
+function claimOnce(store: Store, body: ClaimBody): Promise<Claims> {
   return store.registered.decide(async (known) => {
-    const offers = offersTo(known, body).filter(({ kinds }) => kinds.includes(kind));
-    // A stage that nobody knew of yet may be what the runner waits for.
-    if (offers.length === 0) return (await isCurrent(store, known)) ? [] : claimOnce(store, body, kind);
-    const [, details] = await store.db.batch(statements(store, known, { body, kind, offers }), 'write');
-    const items = details!.rows.filter(({ token }) => token !== null);
-    if (items.length === 0 && !(await isCurrent(store, known))) return claimOnce(store, body, kind);
-    return items.map((row) => toClaimed(known, row));
+    const { free, labels, runner, targets } = body;
+    const nowMs = store.nowMs();
+    const sighting = {
+      ...{ role: 'runner' as const, name: runner, target: targets.join(' '), facts: { free, labels }, nowMs },
+    };
+    const seen = store.sightings.isTold(sighting) ? [] : [seenMachine(sighting)];
+    const results = await store.db.batch([...seen, ...claiming(store, known, body)], 'write');
+    if (seen.length > 0) store.sightings.told(sighting);
+    const [details, state] = results.slice(-2);
+    const { version, due } = state!.rows[0]!;
+    // A stage that nobody here knows of yet may be what the runner waits for.
+    if (version !== known.version) throw new Outdated();
+    return { items: details!.rows.map((row) => toClaimed(known, row)), isSweepDue: due === 1 };
   });
 }
 
-async function isCurrent({ registered }: Store, { version }: Registered): Promise<boolean> {
-  return (await registered.checked()).version === version;
-}
-
-function offersTo(known: Registered, body: ClaimBody): readonly Offer[] {
-  const { workflow, workflows, definitions, stages } = body;
-  return [...known.stages.values()].flatMap((placed): readonly Offer[] => {
-    const { paused, definition } = known.workflows.get(placed.of.name)!;
-    const isAsked =
-      (workflow === undefined || placed.of.name === workflow) &&
-      (workflows === undefined || workflows.includes(placed.of.name)) &&
-      (definitions === undefined || definitions.includes(definition)) &&
-      (stages === undefined || stages.includes(placed.stage.id));
-    return isAsked && !paused && fits(placed, body) ? [offerOf(placed)] : [];
-  });
-}
-
-interface Asked {
-  readonly body: ClaimBody;
-  readonly kind: Kind;
-  readonly offers: readonly Offer[];
-}
-
-function statements(store: Store, known: Registered, { body, kind, offers }: Asked): Statement[] {
-  const { version } = known;
+function claiming(store: Store, known: Registered, body: ClaimBody): Statement[] {
   const [nowMs, nonce] = [store.nowMs(), store.nonce()];
-  const rows = offers.map((offer) => [
-    ...[offer.stage, offer.workflow, offer.priority, offer.depth, offer.whole ? 1 : 0],
-    ...[offer.most, offer.countsStates ? 1 : 0, offer.maxWaitMs, offer.omitsFailed ? 1 : 0],
-  ]);
+  const { limit, runner, run = null, only } = body;
   const leaseUntil = nowMs + Math.round(body.lease_seconds * 1_000);
-  const facts = { free: body.free, labels: body.labels };
-  return [
+  const claims = offersTo(known, body).flatMap(({ kind, offers, isRanked }) => [
     sql(
-      claimText(kind, body.only),
-      ...[JSON.stringify(rows), body.limit, body.runner, body.run ?? null, nowMs, leaseUntil, nonce, version],
-      ...(body.only === undefined ? [] : argsOf(known, body.only)),
+      claimText(kind, { isRanked, only }),
+      ...[offers, limit, runner, run, nowMs, leaseUntil, nonce, known.version],
+      ...(only === undefined ? [] : argsOf(known, only)),
     ),
-    sql(DETAILS, body.limit, nonce),
-    seenMachine({ role: 'runner', name: body.runner, target: body.targets.join(' '), nowMs, facts }),
-  ];
+    sql(RUNNING, limit, nonce),
+  ]);
+  return [...claims, sql(DETAILS, limit, nonce), sql(SWEEP_DUE, nowMs)];
 }
 
 // What may be picked of one stage, `f`, in the order of its entities. A condition of one state goes where `/*wanted*/` stands.
@@ -124,41 +101,70 @@ const CANDIDATES = {
     ORDER BY c.entity_id LIMIT ?2`,
 } as const;
 
-/**
- * Per stage the first N by index, then: workflows in turn, in each by priority, entity, depth (SEMANTICS 21). The
- * cost is that of N rows per stage, not of what is waiting. Tokens go on from the greatest there is.
- */
-function claimText(kind: Kind, only: ClaimBody['only']): string {
-  const wanted = only === undefined ? '' : 'AND c.id IN (SELECT id FROM wanted)';
-  const scope = only === undefined ? '' : `wanted AS MATERIALIZED (${scopeOfState(only, 9)}),`;
+/** Of which stages there is anything to pick: by jumping along the index, at the cost of those that there are. */
+const PICKABLE: Readonly<Record<Kind, string>> = {
+  ready: "status = 'stale' AND blockers = 0",
+  lenient: "status = 'stale' AND blockers > 0",
+  orphaned: "status = 'orphan' AND source = 0",
+};
+
+/** How many of the limit, `?2`, this request has not used up by another kind of claim. */
+const LEFT = `?2 - (SELECT count(*) FROM attempts WHERE token > ${NEWEST_TOKEN} - ?2 AND claim = ?7)`;
+
+interface Shape {
+  readonly isRanked: boolean;
+  readonly only: ClaimBody['only'];
+}
+
+/** Per stage the first N by index: the cost is that of N rows per stage, not of what is waiting. */
+function claimText(kind: Kind, { isRanked, only }: Shape): string {
+  const candidates = CANDIDATES[kind].replace(
+    '/*wanted*/',
+    only === undefined ? '' : 'AND c.id IN (SELECT id FROM wanted)',
+  );
+  const wanted = only === undefined ? '' : `wanted AS MATERIALIZED (${scopeOfState(only, 9)}),`;
+  const next = `SELECT min(stage_id) AS stage_id FROM states WHERE ${PICKABLE[kind]}`;
   return `INSERT INTO attempts
-      (token, state_id, workflow_id, stage_id, entity_id, runner, run, claim, kind, started_at, lease_until)
-    WITH ${scope} asked AS MATERIALIZED (
-      SELECT value ->> 0 AS stage_id, value ->> 1 AS workflow_id, value ->> 2 AS priority, value ->> 3 AS depth,
-             value ->> 4 AS whole, value ->> 5 AS most, value ->> 6 AS counts_states,
-             value ->> 7 AS max_wait, value ->> 8 AS omits
-      FROM json_each(?1) WHERE (SELECT value FROM counters WHERE name = 'registry') = ?8),
+      (state_id, workflow_id, stage_id, entity_id, runner, run, claim, kind, started_at, lease_until)
+    WITH RECURSIVE ${wanted} live AS (
+      ${next} UNION ALL
+      SELECT (${next} AND stage_id > live.stage_id) FROM live WHERE live.stage_id IS NOT NULL),
+    asked AS MATERIALIZED (
+      SELECT stage_id, offer ->> 0 AS workflow_id, offer ->> 1 AS priority, offer ->> 2 AS depth, offer ->> 3 AS whole,
+             offer ->> 4 AS most, offer ->> 5 AS counts_states, offer ->> 6 AS max_wait, offer ->> 7 AS omits
+      FROM (SELECT stage_id, ?1 -> ('$.' || stage_id) AS offer FROM live)
+      WHERE offer IS NOT NULL AND (SELECT value FROM counters WHERE name = 'registry') = ?8),
     fit AS MATERIALIZED (
-      SELECT a.*, EXISTS (${linkedAndOpen('far')}) AS far FROM asked a WHERE NOT EXISTS (${linkedAndOpen('after')})),
-    ready AS MATERIALIZED (
+      SELECT a.*, EXISTS (${linkedAndOpen('far')}) AS far FROM asked a WHERE NOT EXISTS (${linkedAndOpen('after')}))
+    SELECT id, workflow_id, stage_id, entity_id, ?3, ?4, ?7, '${kind === 'orphaned' ? 'clean' : 'make'}', ?5, ?6
+    FROM (${isRanked ? ranked(kind, candidates) : inOrder(kind, candidates)})`;
+}
+
+/** By priority, entity, depth (SEMANTICS 21). */
+function inOrder(kind: Kind, candidates: string): string {
+  return `SELECT s.id, f.workflow_id, f.stage_id, s.entity_id
+    FROM fit f JOIN states s ON s.id IN (${candidates})
+    WHERE NOT (f.whole AND f.far)
+    ORDER BY f.priority DESC, s.entity_id, f.depth, f.stage_id LIMIT ${kind === 'ready' ? '?2' : LEFT}`;
+}
+
+/** Workflows in turn, each in that order, and of each only as many as it lets through. */
+function ranked(kind: Kind, candidates: string): string {
+  return `WITH ready AS MATERIALIZED (
       SELECT s.id, s.entity_id, f.stage_id, f.workflow_id, f.priority, f.depth, f.most, f.counts_states,
              f.counts_states = 0 AND EXISTS (SELECT 1 FROM states r
                WHERE r.workflow_id = f.workflow_id AND r.entity_id = s.entity_id AND r.status = 'running') AS is_live
-      FROM fit f JOIN states s ON s.id IN (${CANDIDATES[kind].replace('/*wanted*/', wanted)})
+      FROM fit f JOIN states s ON s.id IN (${candidates})
       WHERE NOT (f.whole AND f.far)),
     ranked AS (
       SELECT *, row_number() OVER (PARTITION BY workflow_id ORDER BY priority DESC, entity_id, depth, stage_id) AS turn,
              CASE WHEN counts_states THEN row_number() OVER w ELSE dense_rank() OVER w END AS newcomer
-      FROM ready WINDOW w AS (PARTITION BY workflow_id, is_live ORDER BY entity_id)),
-    picked AS (
-      SELECT * FROM ranked r
-      WHERE most IS NULL OR is_live OR newcomer <= most - (
-        SELECT CASE WHEN r.counts_states THEN count(*) ELSE count(DISTINCT l.entity_id) END
-        FROM states l WHERE l.workflow_id = r.workflow_id AND l.status = 'running')
-      ORDER BY turn, workflow_id LIMIT ?2)
-    SELECT ${NEWEST_TOKEN} + row_number() OVER (ORDER BY turn, workflow_id),
-           id, workflow_id, stage_id, entity_id, ?3, ?4, ?7, '${kind === 'orphaned' ? 'clean' : 'make'}', ?5, ?6
-    FROM picked`;
+      FROM ready WINDOW w AS (PARTITION BY workflow_id, is_live ORDER BY entity_id))
+    SELECT id, workflow_id, stage_id, entity_id FROM ranked r
+    WHERE most IS NULL OR is_live OR newcomer <= most - (
+      SELECT CASE WHEN r.counts_states THEN count(*) ELSE count(DISTINCT l.entity_id) END
+      FROM states l WHERE l.workflow_id = r.workflow_id AND l.status = 'running')
+    ORDER BY turn, workflow_id LIMIT ${kind === 'ready' ? '?2' : LEFT}`;
 }
 
 function linkedAndOpen(kind: 'after' | 'far'): string {
@@ -166,6 +172,12 @@ function linkedAndOpen(kind: 'after' | 'far'): string {
     WHERE l.stage_id = a.stage_id AND l.kind = '${kind}' AND n.n > 0
       AND n.word NOT IN ('fresh', 'edited', 'skipped', 'orphan')`;
 }
+
+// In bulk and not by trigger: a statement of a trigger opens every index of the table anew for each row, which made
+// this three times as much.
+const RUNNING = `UPDATE states SET status = 'running', token = x.token, lease_until = x.lease_until
+  FROM (SELECT token, state_id, lease_until FROM attempts WHERE token > ${NEWEST_TOKEN} - ?1 AND claim = ?2) x
+  WHERE states.id = x.state_id AND states.status <> 'running'`;
 
 const DETAILS = `SELECT a.token, a.kind, a.stage_id, e.name AS entity, s.made_token IS NOT NULL AS made_here,
     coalesce(f.failures, 0) AS failures, ${asTextOrNull('f.cache_key')} AS failed_key,

@@ -27,7 +27,14 @@ export async function completeWork(
   const isElsewhere = items.some(({ outcome, elsewhere }) => outcome === 'made' && elsewhere);
   const isCleaned = items.some(({ outcome }) => outcome === 'cleaned');
   const before: Statement[] = [
-    sql(CLOSE, JSON.stringify(items.map(closing)), runner, nowMs, nonce),
+    sql(
+      CLOSE,
+      JSON.stringify(items.map(closing)),
+      runner,
+      nowMs,
+      nonce,
+      JSON.stringify(items.flatMap(consumedBy)),
+    ),
     ...each(CONSUMED, items.flatMap(consumedBy), nonce, nowMs),
     ...each(MADE, items.flatMap(madeBy), nonce, nowMs),
     ...[...recipesOf(items)].map(([hash, body]) => sql(RECIPE, hash, body)),
@@ -46,17 +53,9 @@ export async function completeWork(
 }
 
 // Lists of lists of plain values: SQLite writes out and reads again whatever is taken out of nested JSON, field by field.
-function closing({ token, outcome, seconds, reasons, cache_key, content_hash, consumed }: CompleteItem) {
-  const read = consumed.length === 0 ? null : consumed.map(({ path, hash }) => [path, hash]);
-  return [
-    token,
-    outcome,
-    seconds,
-    reasons === undefined ? null : JSON.stringify(reasons),
-    cache_key,
-    content_hash,
-    read,
-  ];
+function closing({ token, outcome, seconds, reasons, cache_key, content_hash }: CompleteItem) {
+  const why = reasons === undefined ? null : JSON.stringify(reasons);
+  return [token, outcome, seconds, why, cache_key, content_hash];
 }
 
 function consumedBy({ token, consumed }: CompleteItem) {
@@ -89,8 +88,8 @@ function recipesOf(items: readonly CompleteItem[]): Map<string, string> {
 // Stale on arrival: something it depends on changed after the claim, and not to the very bytes that were read.
 const ARRIVES_STALE = `EXISTS (SELECT 1 FROM reasons r WHERE r.state_id = attempts.state_id
   AND r.sequence >= attempts.token AND NOT (r.kind = 'dep' AND EXISTS (
-    SELECT 1 FROM json_each(x.item, '$[6]') c JOIN paths p ON p.id = r.path_id
-    WHERE c.value ->> 0 = p.path AND ${asBlob('c.value ->> 1')} = p.hash)))`;
+    SELECT 1 FROM json_each(?5) c JOIN paths p ON p.id = r.path_id
+    WHERE c.value ->> 0 = x.token AND c.value ->> 1 = p.path AND ${asBlob('c.value ->> 2')} = p.hash)))`;
 
 /** The source was removed while it ran. */
 const VANISHED = `(SELECT count(*) > 0 AND count(p.hash) = 0 AND count(p.maker_id) = 0

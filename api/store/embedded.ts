@@ -7,6 +7,7 @@
 //   1. every batch stands between BEGIN and COMMIT, and these go through `exec`, which finalizes on failure;
 //   2. after any error but a plain SQL or constraint error the connection is rolled back and never used again;
 //   3. all of a batch runs in one synchronous stretch, so nothing interleaves.
+// Writes that come in the same turn of the event loop share a transaction (`write-queue.ts`).
 
 import { closeSync, fchmodSync, fstatSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -30,6 +31,7 @@ import {
   type Statement,
   type Value,
 } from './database.ts';
+import { WriteQueue, type Written } from './write-queue.ts';
 
 export interface EmbeddedOptions {
   readonly file: string;
@@ -49,6 +51,7 @@ class EmbeddedDatabase implements Database {
   readonly #identity: string;
   readonly #busyTimeoutMs: number;
   readonly #known = new Map<string, Inspected>();
+  readonly #writes: WriteQueue<readonly Bound[], readonly Rows[]>;
   #connection: Connection | null;
   #isClosed = false;
 
@@ -57,20 +60,38 @@ class EmbeddedDatabase implements Database {
     this.#identity = identity;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#connection = opening(file, () => connect(file, busyTimeoutMs));
+    this.#writes = new WriteQueue((writes) => this.#transact(writes, 'write'));
   }
 
   async batch(statements: readonly Statement[], mode: BatchMode): Promise<readonly Rows[]> {
     const bound = bind(statements, mode, this.#known);
     this.stats.batches += 1;
     this.stats.statements += bound.length;
-    const connection = this.#connected();
-    const outcome = transact(connection, bound, mode);
-    if (outcome.kind === 'done') return outcome.results;
+    if (mode === 'write') return this.#writes.put(bound);
+    const read = this.#transact([bound], mode);
+    if (read.kind === 'done') return read.answers[0]!;
+    throw read.error;
+  }
+
+  #transact(batches: readonly (readonly Bound[])[], mode: BatchMode): Written<readonly Rows[]> {
+    let connection: Connection;
+    try {
+      connection = this.#connected();
+    } catch (error) {
+      return { kind: 'failed', error, isOfOne: false };
+    }
+    const outcome = transact(connection, batches, mode);
+    if (outcome.kind === 'done') return outcome;
     if (!isRecovered(connection, outcome)) this.#connection = null;
-    throw explain(this.#file, outcome);
+    return {
+      kind: 'failed',
+      error: explain(this.#file, outcome),
+      isOfOne: outcome.during === 'statement',
+    };
   }
 
   async close(): Promise<void> {
+    this.#writes.flush();
     if (this.#connection !== null) abandon(this.#connection, 'PRAGMA wal_checkpoint(TRUNCATE)');
     this.#connection = null;
     this.#isClosed = true;
@@ -95,7 +116,7 @@ interface Connection {
 
 type Prepared = (args: Bound['args']) => Rows;
 
-type Outcome = { readonly kind: 'done'; readonly results: readonly Rows[] } | Failure;
+type Outcome = { readonly kind: 'done'; readonly answers: readonly (readonly Rows[])[] } | Failure;
 
 interface Failure {
   readonly kind: 'failed';
@@ -137,20 +158,25 @@ function connect(file: string, busyTimeoutMs: number): Connection {
   }
 }
 
-function transact(connection: Connection, bound: readonly Bound[], mode: BatchMode): Outcome {
-  const results: Rows[] = [];
-  let during: Failure['during'] = 'begin';
+function transact(connection: Connection, batches: readonly (readonly Bound[])[], mode: BatchMode): Outcome {
+  const answers: (readonly Rows[])[] = [];
+  let [during, text]: [Failure['during'], string] = ['begin', ''];
   try {
     connection.raw.exec(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
     during = 'statement';
-    for (const { sql, args } of bound) {
-      results.push(remember(connection.prepared, sql, (text) => prepare(connection.raw, text))(args));
+    for (const batch of batches) {
+      const rows: Rows[] = [];
+      for (const { sql, args } of batch) {
+        text = sql;
+        rows.push(remember(connection.prepared, sql, (each) => prepare(connection.raw, each))(args));
+      }
+      answers.push(rows);
     }
     during = 'commit';
     connection.raw.exec('COMMIT');
-    return { kind: 'done', results };
+    return { kind: 'done', answers };
   } catch (error) {
-    return { kind: 'failed', during, sql: bound[results.length]?.sql ?? '', error };
+    return { kind: 'failed', during, sql: text, error };
   }
 }
 

@@ -40,12 +40,16 @@ export function observe(store: Store, report: Report): Promise<Observed> {
       ...pathsOf(present),
       ...writeDiscovery(known, found, nowMs),
     ];
-    const seen = seenMachine({
+    const sighting = {
       ...{ role: 'watcher' as const, name: report.watcher, target, nowMs },
       ...(report.facts === undefined ? {} : { facts: report.facts }),
-    });
-    const results = await store.db.batch([...before, ...changes, seen], 'write');
-    const changed = results.slice(before.length, -1).reduce((sum, { rows }) => sum + rows.length, 0);
+    };
+    const seen = store.sightings.isTold(sighting) ? [] : [seenMachine(sighting)];
+    const results = await store.db.batch([...seen, ...before, ...changes], 'write');
+    if (seen.length > 0) store.sightings.told(sighting);
+    const changed = results
+      .slice(seen.length + before.length)
+      .reduce((sum, { rows }) => sum + rows.length, 0);
     return { observed: report.observations.length, changed, discovered: found.states.length };
   });
 }

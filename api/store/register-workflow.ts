@@ -4,12 +4,12 @@ import { hashValue } from '../../schema/blake3.ts';
 import { shown } from '../../schema/diagnostic.ts';
 import { compareDefinitions, type DefinitionChanges } from '../../schema/discovery/changes.ts';
 import { discoverFixed } from '../../schema/discovery/discover.ts';
-import { linkStages } from '../../schema/discovery/links.ts';
+import { linkStages, type StageLink } from '../../schema/discovery/links.ts';
 import { buildRegistry, type RegisteredWorkflow } from '../../schema/discovery/registry.ts';
 import { type Blake3, type Json, LOCAL, type TargetName } from '../../schema/words.ts';
 import type { Workflow } from '../../schema/workflow.ts';
 import { type Statement, sql } from './database.ts';
-import { writeDiscovery } from './discovered.ts';
+import { inChunks, writeDiscovery } from './discovered.ts';
 import { hashBlob } from './hashes.ts';
 import { NEWEST_TOKEN } from './newest-token.ts';
 import { BUMP_REGISTRY, type Registered, unlessOutdated } from './registered.ts';
@@ -84,16 +84,23 @@ function plan(store: Store, known: Registered, registration: Registration) {
     ...writeWorkflow(store, registered, { ...registration, definition }),
     ...writeChanges(store, registered, { before: before?.stageIds ?? new Map(), changes }),
     sql('DELETE FROM stage_links'),
-    sql(
-      LINKS,
-      JSON.stringify(
-        links.map(({ stage, upstream, kind, rouses }) => [stage, upstream, kind, rouses ? 1 : 0]),
-      ),
-    ),
+    ...inChunks(together(links)).map((json) => sql(LINKS, json)),
     ...writeDiscovery(after, discoverFixed(registry, name), store.nowMs()),
     BUMP_REGISTRY,
   ];
   return { kind: 'plan', statements, definition, changes, warnings } as const;
+}
+
+/** A long chain has a link for every pair of its stages, so what they share is said once. */
+function together(links: readonly StageLink[]): readonly (readonly unknown[])[] {
+  const lists = new Map<string, readonly [number, string, number, number[]]>();
+  for (const { stage, upstream, kind, rouses } of links) {
+    const key = `${stage} ${kind} ${rouses}`;
+    const list = lists.get(key) ?? ([stage, kind, rouses ? 1 : 0, []] as const);
+    list[3].push(upstream);
+    lists.set(key, list);
+  }
+  return [...lists.values()];
 }
 
 /** Other places on disk: nothing that is known of its paths is about the same files. */
@@ -203,5 +210,10 @@ const REASONS = `INSERT OR REPLACE INTO reasons (state_id, kind, path_id, detail
 const STALE = `UPDATE states SET status = 'stale'
   WHERE stage_id IN (SELECT value FROM json_each(?)) AND status IN ('fresh', 'skipped', 'failed', 'exhausted')`;
 
+// Materialized, or each field of the outer list is read anew for every link in the inner one.
 const LINKS = `INSERT INTO stage_links (stage_id, upstream_id, kind, rouses)
-  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
+  WITH lists AS MATERIALIZED (
+    SELECT value ->> 0 AS stage_id, value ->> 1 AS kind, value ->> 2 AS rouses, value -> 3 AS upstreams
+    FROM json_each(?))
+  SELECT l.stage_id, u.value, l.kind, l.rouses FROM lists l CROSS JOIN json_each(l.upstreams) u
+  WHERE true ON CONFLICT DO NOTHING`;

@@ -1,6 +1,7 @@
 // Puts right what only time brings about: leases that ran out, retries that are due, collections that begin to wait.
 //
-// Called inside a claim that would otherwise come back short-handed, by the Cron Trigger and by the Node server.
+// Called inside a claim that would otherwise come back short-handed while there is something to put right, by the Cron
+// Trigger and by the Node server.
 
 import { sql } from './database.ts';
 import type { Store } from './store.ts';
@@ -23,6 +24,15 @@ export async function sweep({ db, nowMs }: Store): Promise<number> {
   );
   return results[2]!.rows.length + results[3]!.rows.length;
 }
+
+/** With the version of the registry, which a claim asks for in the same breath. */
+export const SWEEP_DUE = `SELECT (SELECT value FROM counters WHERE name = 'registry') AS version,
+  EXISTS (SELECT 1 FROM states WHERE status = 'running' AND lease_until < ?1)
+  OR EXISTS (SELECT 1 FROM failures f JOIN states s ON s.id = f.state_id
+    WHERE f.retry_at <= ?1 AND s.status = 'failed')
+  OR EXISTS (SELECT 1 FROM stages g JOIN states s ON s.stage_id = g.id
+    WHERE g.lenient = 1 AND g.removed_at IS NULL
+      AND s.status = 'stale' AND s.blockers > 0 AND s.stale_since IS NULL) AS due`;
 
 const LOST_FAILURES = `INSERT INTO failures (state_id, failures, error, first_failed_at, last_failed_at)
   SELECT id, 1, 'its runner vanished ' || ?2 || ' times while making it', ?1, ?1

@@ -78,13 +78,18 @@ async function carelessClaim({ shape: { db } }: ControlPlane, runner: string) {
   );
   const { rows } = found[0]!;
   await db.batch(
-    rows.map(({ id }) =>
+    rows.flatMap(({ id }) => [
       sql(
         `INSERT INTO attempts (state_id, workflow_id, stage_id, entity_id, runner, claim, kind, started_at, lease_until)
          SELECT id, workflow_id, stage_id, entity_id, ?2, 1, 'make', 1, 9999999999999 FROM states WHERE id = ?1`,
         ...[id!, runner],
       ),
-    ),
+      sql(
+        `UPDATE states SET status = 'running', token = (SELECT max(token) FROM attempts), lease_until = 9999999999999
+         WHERE id = ?`,
+        id!,
+      ),
+    ]),
     'write',
   );
   return rows.map(({ entity }) => ({ entity: entity as string }));

@@ -200,11 +200,11 @@ export function httpBehaviours(cp: ControlPlane): void {
 
     test('it knows its runners and watchers', async () => {
       await cp.register('w', CHAIN);
-      await cp.see({ 'raw/a.txt': 'a' });
-      await cp.claimOne();
+      await cp.post('/api/observations', { target: 'local', watcher: 'one that looks', observations: [] });
+      await cp.claim({ runner: 'one that works' });
       expect(await cp.get('/api/machines')).toMatchObject([
-        { role: 'runner', name: 'r1' },
-        { role: 'watcher', name: 'watcher-local' },
+        { role: 'runner', name: 'one that works' },
+        { role: 'watcher', name: 'one that looks' },
       ]);
     });
 

@@ -25,6 +25,7 @@ import { migrate } from '../../../api/store/migrate.ts';
 import { observe } from '../../../api/store/observe.ts';
 import { registerWorkflow } from '../../../api/store/register-workflow.ts';
 import { RegisteredCache } from '../../../api/store/registered.ts';
+import { Sightings } from '../../../api/store/seen-machine.ts';
 import type { Store } from '../../../api/store/store.ts';
 import { loadBlake3 } from '../../../host/blake3.ts';
 import { asBlake3 } from '../../../schema/blake3.ts';
@@ -80,6 +81,7 @@ export async function startReadRig(open: (directory: string) => Database = embed
   const store: Store = {
     db,
     registered: new RegisteredCache(db),
+    sightings: new Sightings(),
     hash,
     nowMs: () => clock.ms,
     nonce: () => ++nonce,

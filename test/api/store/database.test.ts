@@ -176,6 +176,27 @@ describe.each(shapes)('the $shape database', ({ open }) => {
     expect(await contents()).toEqual([{ id: 1, content: 200 }]);
   });
 
+  test('of batches that come at once one that fails takes no other with it', async () => {
+    const insert = (id: number) => sql('INSERT INTO box VALUES (?, ?)', id, `number ${id}`);
+    const fenced = sql('INSERT INTO box (content) SELECT ? WHERE changes() = 1', 'after a fence');
+    const asked = [
+      [insert(2)],
+      [insert(3), insert(1)],
+      [insert(4), fenced],
+      [sql('DROP missing')],
+      [insert(9)],
+    ];
+    const answers = await Promise.allSettled(asked.map((each) => db.batch(each, 'write')));
+    expect(answers.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+    ]);
+    expect(answers.map((each) => each.status === 'rejected' && each.reason.code)).toMatchObject({
+      1: 'database-constraint',
+    });
+    const expected = ['first', 'number 2', 'number 4', 'after a fence', 'number 9'];
+    expect((await contents()).map(({ content }) => content).sort()).toEqual(expected.sort());
+  });
+
   test('what was asked is counted', async () => {
     const before = { ...db.stats };
     await db.batch([sql('SELECT 1 AS a'), sql('SELECT 2 AS a')], 'read');
@@ -256,6 +277,33 @@ describe.each(shapes)('the $shape database', ({ open }) => {
 });
 
 describe('the embedded file', () => {
+  test('is committed once for all writes that come at once', async () => {
+    const file = join(directory, 'together.db');
+    const db = openEmbedded({ file });
+    await db.batch([sql('CREATE TABLE t (a)')], 'write');
+    // Every commit adds the pages that it changed to the log.
+    const logged = () => statSync(`${file}-wal`).size;
+    const before = logged();
+    await db.batch([sql('INSERT INTO t VALUES (0)')], 'write');
+    const one = logged() - before;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => db.batch([sql('INSERT INTO t VALUES (?)', i)], 'write')),
+    );
+    expect(logged() - before - one).toBe(one);
+    await db.close();
+  });
+
+  test('has all that was asked before it is closed', async () => {
+    const file = join(directory, 'at-the-end.db');
+    const db = openEmbedded({ file });
+    const made = db.batch([sql('CREATE TABLE t (a)'), sql('INSERT INTO t VALUES (1)')], 'write');
+    await db.close();
+    await made;
+    const again = openEmbedded({ file });
+    expect((await again.batch([sql('SELECT a FROM t')], 'read'))[0]!.rows).toEqual([{ a: 1 }]);
+    await again.close();
+  });
+
   const caught = (open: () => unknown): DatabaseError => {
     try {
       open();

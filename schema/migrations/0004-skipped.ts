@@ -1,4 +1,4 @@
-// Migration 3: what needs an output of something skipped is skipped with it, or it would wait for ever, and whatever
+// Migration 4: what needs an output of something skipped is skipped with it, or it would wait for ever, and whatever
 // collects it too.
 //
 // None of this may happen inside `paths_told`, which then would not fire again for what follows.
@@ -8,7 +8,7 @@ import type { Migration } from '../migration.ts';
 const MADE_BY_SKIPPED = `p.hash IS NULL AND (SELECT status FROM states m WHERE m.id = p.maker_id) = 'skipped'`;
 
 export const skipped: Migration = {
-  id: 3,
+  id: 4,
   name: 'skipped',
   statements: [
     // Downwards in one statement: a trigger does not fire itself again.
