@@ -16,7 +16,15 @@ console.log(`${machine ?? 'nothing was measured'}\n`);
 
 const figures = openFigures(results);
 const verdicts = AIMS.map((aim) => ({ aim, value: aim.measured(figures) }));
-console.log(formatTable(['aim', 'at most', 'at least', 'measured', ''], verdicts.map(lineOf)));
+const isMarkdown = process.argv.includes('--markdown');
+const head = ['aim', 'at most', 'at least', 'measured', 'verdict'];
+const lines = verdicts.map(lineOf);
+const bars = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+console.log(
+  isMarkdown
+    ? [bars(head), '|---|--:|--:|--:|---|', ...lines.map(bars)].join('\n')
+    : formatTable(head, lines),
+);
 const count = (wanted: string) =>
   verdicts.filter(({ aim, value }) => verdictOn(aim, value) === wanted).length;
 console.log(`\n${count('met')} met, ${count('NOT met')} NOT met, ${count('not measured')} not measured`);
