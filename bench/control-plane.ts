@@ -5,57 +5,62 @@
 
 import { serve } from './control-plane/plane.ts';
 import { type AtSize, measureSizes, standAtSize } from './control-plane/sizes.ts';
-import { measureThroughput, type Rate } from './control-plane/throughput.ts';
-import { formatTable, keepResults, rounded } from './measure.ts';
+import { measureThroughput } from './control-plane/throughput.ts';
+import type { Row } from './measure/contest.ts';
+import { keepResults, tellMachine } from './measure/machine.ts';
+import { formatTable, rounded, times } from './measure/table.ts';
 
 async function main(args: readonly string[]): Promise<void> {
   if (args[0] === '--as-server') return serve();
   if (args[0] === '--at-size') return standAtSize(Number(args[1]));
   const quick = args.includes('--quick');
-  const began = performance.now();
-  console.log('Ratios count, not times. Medians of interleaved rounds.\n');
+  tellMachine();
   const rates = await measureThroughput({ quick });
-  console.log(tableOfRates(rates));
+  console.log(`\n${tableOfRates(rates)}`);
   const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000];
   const atSizes = await measureSizes(sizes, quick ? 1 : 3);
-  console.log(tableOfSizes(atSizes));
-  const seconds = (performance.now() - began) / 1_000;
-  keepResults('control-plane', { quick, seconds, rates, sizes: atSizes });
+  console.log(`\n${tableOfSizes(atSizes)}`);
+  keepResults('control-plane', { quick, rows: rates, facts: factsOf(atSizes) });
 }
 
-function tableOfRates(rates: readonly Rate[]): string {
-  const rows = rates.map(({ what, batch, runners, items, perSecond }) => {
-    const floor = floorOf(rates, what, batch);
-    const ratio = floor === undefined ? '' : `${(perSecond / floor).toFixed(3)}×`;
-    return [
-      ...[what, batch === null ? '' : String(batch), String(runners), items.toLocaleString('en')],
-      ...[rounded(perSecond), ratio],
-    ];
+function tableOfRates(rates: readonly Row[]): string {
+  const lines = rates.map((row) => {
+    const floor = floorOf(rates, row);
+    const ratio = floor === undefined ? '' : times(floor.seconds / row.seconds);
+    return [row.contender, String(row.size), rounded(1 / row.seconds), ratio, row.failure ?? ''];
   });
-  return formatTable(['claim + complete', 'batch', 'runners', 'items', 'per second', 'of the floor'], rows);
+  return formatTable(['claim + complete', 'batch', 'per second', 'speed to floor'], lines);
 }
 
 /** The bare database of the same kind, asked in batches of the same size. */
-function floorOf(rates: readonly Rate[], what: string, batch: number | null): number | undefined {
-  if (what.startsWith('floor')) return undefined;
-  const floor = what.includes('sqld') ? 'floor: bare sqld' : 'floor: bare libsql';
-  return rates.find((rate) => rate.what.startsWith(floor) && rate.batch === batch)?.perSecond;
+function floorOf(rates: readonly Row[], { contender, role, size }: Row): Row | undefined {
+  const floor = contender.includes('sqld') ? 'bare sqld' : 'bare libsql';
+  return role === 'floor'
+    ? undefined
+    : rates.find((row) => row.contender.startsWith(floor) && row.size === size);
 }
 
 const LOOKS = ['status', 'why', 'observation', 'claimAndComplete'] as const;
 
 function tableOfSizes(sizes: readonly AtSize[]): string {
   const head = ['entities', 'status ms', 'why ms', 'one change ms', 'claim + complete ms', 'first scan s'];
-  const rows = sizes.map((at) => [
+  const lines = sizes.map((at) => [
     at.entities.toLocaleString('en'),
     ...LOOKS.map((look) => at[look].toFixed(3)),
     ...[rounded(at.scanSeconds), rounded(at.residentMb), rounded(at.databaseMb)],
   ]);
   const [first, last] = [sizes[0]!, sizes.at(-1)!];
-  const ratios = LOOKS.map((look) => `${(last[look] / first[look]).toFixed(2)}×`);
+  const ratios = LOOKS.map((look) => times(last[look] / first[look]));
   const perEntity = last.scanSeconds / last.entities / (first.scanSeconds / first.entities);
-  const ratio = ['last / first', ...ratios, `${perEntity.toFixed(2)}× each`];
-  return formatTable([...head, 'resident MB', 'database MB'], [...rows, ratio]);
+  const ratio = ['last / first', ...ratios, `${times(perEntity)} each`];
+  return formatTable([...head, 'resident MB', 'database MB'], [...lines, ratio]);
+}
+
+function factsOf(sizes: readonly AtSize[]): Record<string, number> {
+  const each = sizes.flatMap(({ entities, ...at }) =>
+    Object.entries(at).map(([name, value]) => [`${name}, ${entities}`, value] as const),
+  );
+  return Object.fromEntries(each);
 }
 
 await main(process.argv.slice(2));

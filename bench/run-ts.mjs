@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { tellMachine } from './machine.mjs';
+import { buildIfStale } from '../build.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const [entry, ...args] = process.argv.slice(2);
@@ -15,8 +15,8 @@ const [entry, ...args] = process.argv.slice(2);
 const folder = join(ROOT, 'node_modules/.cache', `sluice-bench-${process.pid}`);
 const outfile = join(folder, `${basename(entry, '.ts')}.mjs`);
 mkdirSync(folder, { recursive: true });
-tellMachine();
 try {
+  await buildIfStale();
   await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createApp } from '../../api/app.ts';
 import { openDatabase } from '../../api/open-database.ts';
 import { sql } from '../../api/store/database.ts';
-import { median, timesOf } from '../measure.ts';
+import { median } from '../measure/table.ts';
 import { askingApp, partsOn, temporaryDatabase } from './plane.ts';
 import { BATCH_OF_SCAN, hashOf, nameOf, observe, register, scan } from './workload.ts';
 
@@ -117,4 +117,15 @@ async function look(ask: ReturnType<typeof askingApp>, entities: number, change:
     ),
     residentMb: process.memoryUsage.rss() / 1e6,
   };
+}
+
+/** How many milliseconds each of `times` calls took, one after the other. */
+async function timesOf(times: number, act: (nth: number) => Promise<unknown>): Promise<number[]> {
+  const taken: number[] = [];
+  for (let nth = 0; nth < times; nth++) {
+    const began = performance.now();
+    await act(nth);
+    taken.push(performance.now() - began);
+  }
+  return taken;
 }

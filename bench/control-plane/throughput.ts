@@ -2,44 +2,36 @@
 
 import { openRemote } from '../../api/store/remote.ts';
 import { startSqld } from '../../test/rig/sqld.ts';
-import { median } from '../measure.ts';
+import { type Contender, contest, type Row } from '../measure/contest.ts';
 import { bareLibsql, bareRemote, helloInProcess } from './floors.ts';
 import { embeddedPlane, nodePlane, type Plane, workerdPlane } from './plane.ts';
 import { drain, register, scan } from './workload.ts';
 
-export interface Rate {
+interface Shape {
   readonly what: string;
-  readonly batch: number | null;
+  readonly batch: number;
   readonly runners: number;
   readonly items: number;
-  readonly perSecond: number;
-}
-
-interface Contender {
-  readonly what: string;
-  readonly batch: number | null;
-  readonly runners: number;
-  readonly items: number;
+  readonly isFloor: boolean;
   /** Prepares without being timed, then gives what is. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
 
-export async function measureThroughput({ quick }: { readonly quick: boolean }): Promise<Rate[]> {
+export async function measureThroughput({ quick }: { readonly quick: boolean }): Promise<Row[]> {
   const planes = [await embeddedPlane(), await nodePlane(), await workerdPlane()];
   const sqld = await startSqld();
   const far = openRemote({ url: sqld.url });
   const all = quick ? 2_000 : 10_000;
-  const contenders: Contender[] = [
-    plainly('floor: Hono says hello', null, all, (items) => helloInProcess(items)),
-    ...[1, 50].map((batch) =>
-      plainly('floor: bare libsql, two columns', batch, all, (items) => bareLibsql(items, batch)),
-    ),
-    plainly('floor: bare sqld, two columns', 1, quick ? 100 : 300, (items) => bareRemote(far, items, 1)),
-    plainly('floor: bare sqld, two columns', 50, all, (items) => bareRemote(far, items, 50)),
+  const shapes: Shape[] = [
+    floor('bare libsql, two columns', 1, all, bareLibsql),
+    floor('bare libsql, two columns', 50, all, bareLibsql),
+    floor('bare sqld, two columns', 1, quick ? 100 : 300, (items, batch) => bareRemote(far, items, batch)),
+    floor('bare sqld, two columns', 50, all, (items, batch) => bareRemote(far, items, batch)),
+    floor('Hono says hello', 1, all, helloInProcess),
     ...planes.flatMap((plane) => onPlane(plane, all, quick)),
   ];
   try {
-    return await interleaved(contenders, quick ? 1 : 3);
+    return await inTurns(shapes, quick ? 1 : 3);
   } finally {
     for (const plane of planes) await plane.stop();
     await far.close();
@@ -47,20 +39,20 @@ export async function measureThroughput({ quick }: { readonly quick: boolean }):
   }
 }
 
-function plainly(
+function floor(
   what: string,
-  batch: number | null,
+  batch: number,
   items: number,
-  act: (items: number) => Promise<void>,
-): Contender {
-  return { what, batch, runners: 1, items, prepare: async () => () => act(items) };
+  act: (items: number, batch: number) => Promise<void>,
+): Shape {
+  return { what, batch, runners: 1, items, isFloor: true, prepare: async () => () => act(items, batch) };
 }
 
 /** One by one a shape may be so slow that fewer items must do; the table says how many there were. */
-function onPlane(plane: Plane, all: number, quick: boolean): Contender[] {
+function onPlane(plane: Plane, all: number, quick: boolean): Shape[] {
   const few = plane.name.startsWith('workerd') ? 200 : quick ? 500 : 3_000;
-  const shapes = [1, 50].flatMap((batch) => [1, 8].map((runners) => ({ batch, runners })));
-  return shapes.map(({ batch, runners }) => {
+  const each = [1, 50].flatMap((batch) => [1, 8].map((runners) => ({ batch, runners })));
+  return each.map(({ batch, runners }) => {
     const items = batch === 1 ? few : all;
     const prepare = async () => {
       const workflow = `w${++workflows}`;
@@ -71,24 +63,40 @@ function onPlane(plane: Plane, all: number, quick: boolean): Contender[] {
         if (done !== items) throw new Error(`${plane.name}: ${done} of ${items} were done`);
       };
     };
-    return { what: plane.name, batch, runners, items, prepare };
+    return { what: plane.name, batch, runners, items, isFloor: false, prepare };
   });
 }
 
 let workflows = 0;
 
-async function interleaved(contenders: readonly Contender[], rounds: number): Promise<Rate[]> {
-  const taken = contenders.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, { prepare }] of contenders.entries()) {
-      const act = await prepare();
+/** Of what was done so many times per second, one row per shape, all taking turns. */
+async function inTurns(shapes: readonly Shape[], repetitions: number): Promise<Row[]> {
+  const rows = await contest({
+    ...{ workload: 'claim + complete', size: 0, repetitions },
+    contenders: shapes.map(contenderOf),
+  });
+  return rows.map((row, i) => {
+    const { items, batch } = shapes[i]!;
+    const seconds = row.seconds / items;
+    return { ...row, size: batch, items: 1, seconds, times: row.times.map((each) => each / items) };
+  });
+}
+
+export function nameOf(what: string, runners: number): string {
+  return runners === 1 ? what : `${what}, ${runners} runners`;
+}
+
+function contenderOf({ what, runners, isFloor, prepare }: Shape): Contender {
+  let act: () => Promise<unknown> = async () => {};
+  return {
+    ...{ name: nameOf(what, runners), role: isFloor ? 'floor' : 'ours', version: process.version },
+    prepare: async () => {
+      act = await prepare();
+    },
+    act: async () => {
       const began = performance.now();
       await act();
-      taken[i]!.push(performance.now() - began);
-    }
-  }
-  return contenders.map(({ what, batch, runners, items }, i) => ({
-    ...{ what, batch, runners, items },
-    perSecond: (items / median(taken[i]!)) * 1_000,
-  }));
+      return { seconds: (performance.now() - began) / 1_000, cpuSeconds: null, peakMb: null };
+    },
+  };
 }

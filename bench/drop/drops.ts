@@ -3,9 +3,12 @@
 import { readFileSync, renameSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Daemon } from './daemon.ts';
+
+export type Way = 'rename' | 'write';
 
 /** How a file may come to be there. */
-export const WAYS = {
+const WAYS: Readonly<Record<Way, (folder: string, name: string, text: string) => () => void>> = {
   rename: (folder, name, text) => {
     // Written beforehand, outside of what is watched.
     const aside = join(folder, `aside-${name}`);
@@ -16,7 +19,12 @@ export const WAYS = {
 };
 
 /** Seconds from the drop of the first file until the last output is right. */
-export async function drop(folder, names, way, patienceMs) {
+export async function drop(
+  folder: string,
+  names: readonly string[],
+  way: Way,
+  patienceMs: number,
+): Promise<number> {
   const texts = new Map(names.map((name) => [name, `${name} ${Date.now()} ${Math.random()}\n`]));
   const acts = [...texts].map(([name, text]) => WAYS[way](folder, name, text));
   const outputs = watchOutputs(folder);
@@ -35,7 +43,7 @@ export async function drop(folder, names, way, patienceMs) {
 }
 
 /** Two files in a row: the first may have been seen by a first look, the second only by who watches. */
-export async function waitUntilWatching(folder, daemon, patienceMs) {
+export async function waitUntilWatching(folder: string, daemon: Daemon, patienceMs: number): Promise<void> {
   const until = performance.now() + patienceMs;
   for (const name of ['probe-1', 'probe-2']) {
     for (;;) {
@@ -50,18 +58,18 @@ export async function waitUntilWatching(folder, daemon, patienceMs) {
   }
 }
 
-function watchOutputs(folder) {
-  let wake = () => {};
+function watchOutputs(folder: string) {
+  let wake: () => void = () => {};
   const watcher = watch(join(folder, 'out'), () => wake());
   return {
     /** An event, or a millisecond: whichever comes first, for events may be lost. */
-    changedOrSoon: () => Promise.race([new Promise((resolve) => (wake = resolve)), pause(1)]),
+    changedOrSoon: () => Promise.race([new Promise<void>((resolve) => (wake = resolve)), pause(1)]),
     close: () => watcher.close(),
   };
 }
 
 /** Forgets those that are right, in the order of the drop, and stops at the first that is not. */
-function takeRight(folder, texts) {
+function takeRight(folder: string, texts: Map<string, string>): boolean {
   for (const [name, text] of texts) {
     if (readIfThere(join(folder, 'out', name)) !== text) return false;
     texts.delete(name);
@@ -69,11 +77,11 @@ function takeRight(folder, texts) {
   return true;
 }
 
-function readIfThere(path) {
+function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return null;
   }
 }

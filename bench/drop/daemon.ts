@@ -4,28 +4,40 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { ENV } from '../measure/command.ts';
+import type { Watching } from '../peers/peer.ts';
 
 const TICKS_PER_SECOND = 100;
 const PAGE_MB = 4_096 / 2 ** 20;
 
-export function startDaemon({ command: [program, ...args], ready, stop }, folder) {
+export interface Daemon {
+  /** Seconds from its start until it said that it watches; never, if it does not say. */
+  readonly readySeconds: Promise<number>;
+  /** Its last lines. */
+  said(): string;
+  hasEnded(): boolean;
+  costs(): DaemonCosts;
+  end(): Promise<void>;
+}
+
+/** CPU seconds until now and megabytes resident, of all processes of the group. */
+export interface DaemonCosts {
+  readonly cpuSeconds: number;
+  readonly residentMb: number;
+}
+
+export function startDaemon({ command, ready, stop }: Watching, folder: string): Daemon {
   const begun = performance.now();
-  const env = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    LANG: 'C.UTF-8',
-    TURBO_TELEMETRY_DISABLED: '1',
-  };
   // A group of its own, so that what it started ends with it.
-  const child = spawn(program, args, {
+  const child = spawn(command[0]!, command.slice(1), {
     cwd: folder,
-    env,
+    env: ENV,
     detached: true,
     // Some end when their input does.
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const lines = [];
-  const readySeconds = new Promise((resolve) => {
+  const lines: string[] = [];
+  const readySeconds = new Promise<number>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line);
@@ -38,9 +50,9 @@ export function startDaemon({ command: [program, ...args], ready, stop }, folder
     readySeconds,
     said: () => lines.slice(-5).join(' | '),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-    costs: () => costsOf(child.pid),
+    costs: () => costsOf(child.pid!),
     end: async () => {
-      if (stop !== undefined) spawnSync(stop[0], stop.slice(1), { cwd: folder, env, stdio: 'ignore' });
+      if (stop !== undefined) spawnSync(stop[0]!, stop.slice(1), { cwd: folder, env: ENV, stdio: 'ignore' });
       signal('SIGTERM');
       const late = setTimeout(() => signal('SIGKILL'), 10_000);
       await exited;
@@ -50,17 +62,16 @@ export function startDaemon({ command: [program, ...args], ready, stop }, folder
     },
   };
 
-  function signal(name) {
+  function signal(name: NodeJS.Signals): void {
     try {
-      process.kill(-child.pid, name);
+      process.kill(-child.pid!, name);
     } catch (error) {
-      if (error.code !== 'ESRCH') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
 }
 
-/** CPU seconds until now and megabytes resident, of all processes of the group. */
-function costsOf(group) {
+function costsOf(group: number): DaemonCosts {
   let [cpuSeconds, residentMb] = [0, 0];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const fields = statOf(pid);
@@ -72,7 +83,7 @@ function costsOf(group) {
   return { cpuSeconds, residentMb };
 }
 
-function statOf(pid) {
+function statOf(pid: string): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');

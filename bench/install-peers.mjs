@@ -12,6 +12,7 @@ const PACKAGES = {
   parallel: 'parallel',
   b3sum: 'b3sum',
   inotifywait: 'inotify-tools',
+  '/usr/bin/time': 'time',
 };
 /** In a folder of their own: nothing that the program needs, or that a test may import by mistake. */
 const FROM_NPM = ['wireit@0.14.13', 'turbo@2.11.11'];
@@ -38,7 +39,7 @@ else {
   }
 }
 
-const folder = fileURLToPath(new URL('../.peers', import.meta.url));
+const folder = fileURLToPath(new URL('.peers', import.meta.url));
 mkdirSync(folder, { recursive: true });
 writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
 const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...FROM_NPM], {
