@@ -25,7 +25,7 @@ export interface Reached {
 
 /** `from` is where the project is looked for, upwards. */
 export async function reach(values: Values, io: Io, from = io.cwd): Promise<Reached> {
-  const api = text(values, 'api');
+  const api = apiUrl(values);
   if (api !== undefined) return { client: overNetwork(api, readToken(values, io)), close: async () => {} };
   const db = text(values, 'db');
   if (db !== undefined) return inProcess(await openOrExplain(db, io), io);
@@ -40,6 +40,18 @@ export async function reach(values: Values, io: Io, from = io.cwd): Promise<Reac
       owner.release();
     },
   };
+}
+
+/** Without a slash at its end, because the routes begin with one. */
+export function apiUrl(values: Values): string | undefined {
+  const api = text(values, 'api');
+  if (api === undefined) return undefined;
+  if (/^https?:\/\//i.test(api) && URL.canParse(api)) return api.replace(/\/+$/, '');
+  throw new CliError({
+    code: 'bad-url',
+    message: `--api '${shown(api)}' is not an http or https URL`,
+    hint: 'write for example --api http://127.0.0.1:8484',
+  });
 }
 
 export function createParts(db: Database, io: Io): Parts {

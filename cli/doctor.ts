@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRootOf } from '../host/project-root.ts';
 import { EXIT, type ExitCode, flag, type Invocation, type Io, text, type Values } from './command.ts';
-import { readToken } from './control-plane.ts';
+import { apiUrl, readToken } from './control-plane.ts';
 import { isSteady, judgeClock } from './doctor/clock.ts';
 import { checkControlPlane } from './doctor/control-plane.ts';
 import { checkDatabase } from './doctor/database.ts';
@@ -55,7 +55,7 @@ async function checkAsked(
   { project, ownerUrl }: { readonly project: string; readonly ownerUrl: string | null },
   io: Io,
 ) {
-  const api = text(values, 'api');
+  const api = apiUrl(values);
   const version = SLUICE_VERSION;
   if (api !== undefined) return checkControlPlane({ url: api, token: readToken(values, io), version });
   if (ownerUrl === null) return null;

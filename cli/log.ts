@@ -12,7 +12,7 @@ import { CliError, EXIT, type ExitCode, flag, type Invocation, text } from './co
 import { reach } from './control-plane.ts';
 import { loadFile, stemOf } from './load-file.ts';
 import { compactRuns, type EventRuns, readEventRuns } from './log/event-runs.ts';
-import { isElsewhere, isFile } from './look/reach-workflow.ts';
+import { isElsewhere, isFile, refuseWithoutDatabase } from './look/reach-workflow.ts';
 import { explained } from './refused.ts';
 import { renderCompacted, renderLog, renderToldEvents } from './render/log.ts';
 import { orExplain } from './write-error.ts';
@@ -22,8 +22,8 @@ const RUNS_KEPT = 10;
 export async function run(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals, io } = invocation;
   const keep = keepOf(text(values, 'keep'), flag(values, 'compact'));
-  if (isElsewhere(values)) return fromControlPlane(invocation);
   const file = positionals[0]!;
+  if (isElsewhere(values) || !isFile(file, io)) return fromControlPlane(invocation);
   const path = resolve(io.cwd, file);
   const log = join(dirname(path), `${stemOf(path)}.events.jsonl`);
   const json = flag(values, 'json');
@@ -86,9 +86,10 @@ async function fromControlPlane({ values, positionals, io }: Invocation): Promis
     throw new CliError({
       code: 'bad-option',
       message: '--compact is about the file of a workflow, not about a control plane',
-      hint: 'leave out --api and --db',
+      hint: 'name the file, and leave out --api and --db',
     });
   }
+  if (!isElsewhere(values)) refuseWithoutDatabase(io.cwd);
   const workflow = isFile(named, io) ? loadFile(named, io).workflow.name : named;
   const { client, close } = await reach(values, io);
   try {

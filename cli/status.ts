@@ -11,7 +11,6 @@ import { reach } from './control-plane.ts';
 import { checkStale } from './look/check-stale.ts';
 import {
   isElsewhere,
-  isFile,
   type ReachedWorkflow,
   reachWorkflow,
   refuseWithoutDatabase,
@@ -42,9 +41,8 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
       .filter(({ entity }) => stage?.entity == null || entity === stage.entity)
       .map((state) => ({ ...state, reasons: [...(seen.get(keyOf(state)) ?? state.reasons)] }));
     const states = await withCauses(reached, listed);
-    // What is to be typed next needs a file, and only a file's own name is sure to be one.
-    const file = isFile(named, io) ? named : 'FILE';
-    const report = { name: reached.name, file, stages, counts, perStage, states };
+    const isHere = reached.here !== null;
+    const report = { name: reached.name, named, isHere, stages, counts, perStage, states };
     io.stdout.write(renderStatus(report, io, flag(values, 'json')));
     const troubled = await troubledRoots(reached.client);
     io.stderr.write(

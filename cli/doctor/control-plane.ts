@@ -81,7 +81,7 @@ async function ask(url: string, path: string, token: string | undefined): Promis
   const headers = new Headers(token === undefined ? {} : { Authorization: `Bearer ${token}` });
   const askedMs = Date.now();
   try {
-    const place = `${url.replace(/\/+$/, '')}${path}`;
+    const place = `${url}${path}`;
     const answer = await fetch(place, {
       headers,
       redirect: 'manual',

@@ -17,7 +17,9 @@ export type WordCounts = Readonly<Record<CountedWord, number>>;
 export interface StatusReport {
   readonly name: string;
   /** As the person named it, for the next command. */
-  readonly file: string;
+  readonly named: string;
+  /** The files are here and nobody else keeps them, so a run will do. */
+  readonly isHere: boolean;
   readonly stages: readonly Stage[];
   readonly counts: WordCounts;
   readonly perStage: ReadonlyMap<string, WordCounts>;
@@ -80,17 +82,19 @@ function reasonsOf(status: CountedWord, reasons: readonly string[]): readonly st
   return reasons;
 }
 
-function closing({ counts, file, states }: StatusReport): string {
+function closing({ counts, named, isHere, states }: StatusReport): string {
   const open = COUNTED_WORDS.filter((word) => !isSettled(word)).reduce((sum, word) => sum + counts[word], 0);
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
   if (all === 0) return 'There are no states: nothing on disk matches what the stages read.';
   const failed = states.find(({ status }) => status === 'failed' || status === 'exhausted');
-  const debug =
-    failed === undefined
-      ? ''
-      : `; a failure is shown by: sluice debug ${quoted(file)} --stage ${quoted(stateArgument(failed))}`;
   if (open === 0) return `All ${all === 1 ? 'is' : `${all} states are`} settled.`;
-  return `${open} of ${all} not settled; next: sluice run ${quoted(file)}${debug}`;
+  const told = `${open} of ${all} not settled`;
+  const state = failed === undefined ? null : quoted(stateArgument(failed));
+  if (!isHere)
+    return state === null ? told : `${told}; to try again now: sluice retry ${quoted(named)} ${state}`;
+  const debug =
+    state === null ? '' : `; a failure is shown by: sluice debug ${quoted(named)} --stage ${state}`;
+  return `${told}; next: sluice run ${quoted(named)}${debug}`;
 }
 
 function stateArgument({ stage, entity }: StateAnswer): string {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runSluice, temporaryFolder } from '../rig/cli.ts';
 import { startServe } from '../rig/serve.ts';
+import { startUp, until } from '../rig/up.ts';
 import { words } from './words.ts';
 
 async function served() {
@@ -47,6 +48,26 @@ describe('a control plane that is reached with --api', () => {
     ).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot read the token from none') });
   });
 
+  test.each(['', 'foo', '127.0.0.1:8484', 'ftp://127.0.0.1', 'http://'])(
+    'has to be an http or https URL, which %j is not',
+    async (url) => {
+      const asked = await runSluice(['status', `--api=${url}`]);
+      expect(asked).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/is not an http or https URL\n.*→/),
+      });
+    },
+  );
+
+  test('shows a token that is limited to a workflow only that, and says so of another', async () => {
+    const { p, server } = await served();
+    const { stdout } = await p.sluice('token', 'create', 'other', '--workflow', 'elsewhere');
+    const ask = (...args: string[]) =>
+      runSluice([...args, '--api', `${server.url}/`], { env: { SLUICE_TOKEN: stdout.trim() } });
+    expect(await ask('status')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('p ') });
+    expect(await ask('status', 'p')).toMatchObject({ code: 1, stderr: expect.stringMatching(/elsewhere/) });
+  });
+
   test('refuses who has no token', async () => {
     const { server } = await served();
     expect(await runSluice(['status', '--api', server.url])).toMatchObject({ code: 1 });
@@ -63,3 +84,19 @@ test('while a server owns the project, status and why ask it, and change nothing
   expect(await p.sluice('lock', 'p.yaml')).toMatchObject({ code: 4 });
   expect(reported()).toBe(before);
 });
+
+test('while up keeps the project, status, why and log ask it, and say what can be typed there', async () => {
+  const p = words({ '.git/HEAD': '', 'q.yaml': FAILING });
+  const up = await startUp(p.root);
+  await until(async () => (await p.sluice('status', 'q.yaml')).stdout.includes('exhausted'));
+  const { stdout } = await p.sluice('status', 'q.yaml');
+  expect(stdout).toMatch(/1 of 1 not settled; to try again now: sluice retry q\.yaml bad\n$/);
+  expect((await p.sluice('status')).stdout).toMatch(/^p +3 fresh\nq +1 exhausted\n$/);
+  expect((await p.sluice('why', 'q.yaml', 'bad')).stdout).toContain('exit code 3');
+  expect((await p.sluice('log', 'q')).stdout).toMatch(/ stage_failed +bad /);
+  expect(await up.stop()).toBe(0);
+  // Nobody keeps it any more: the project's own database is looked into.
+  expect((await p.sluice('log', 'q')).stdout).toMatch(/ stage_failed +bad /);
+});
+
+const FAILING = 'stages:\n  bad: {cmd: exit 3, outs: [bad.txt], retry: {limit: 0}}\n';

@@ -70,7 +70,7 @@ describe('a route', () => {
       const includes: Record<Scope, string> = {
         read: 'read',
         watch: 'watch read',
-        work: 'work read',
+        work: 'work watch read',
         admin: 'admin watch work read',
       };
       const { app } = smallApp(
