@@ -232,7 +232,8 @@ function conclude(attempt: Attempt, outcome: Outcome): Promise<Made> | Made {
 }
 
 function explainExit(exitCode: number, signal: string | null): string {
-  if (signal !== null) return `killed by ${signal} (exit code ${exitCode})`;
+  const memory = signal === 'SIGKILL' ? ', by hand or because memory ran out' : '';
+  if (signal !== null) return `killed by ${signal} (exit code ${exitCode})${memory}`;
   if (exitCode === 127) return 'exit code 127: a command was not found; check its name and PATH';
   if (exitCode === 126) return 'exit code 126: a command is not executable; check its permissions';
   return `exit code ${exitCode}`;

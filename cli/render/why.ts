@@ -67,7 +67,7 @@ const SENTENCES: Readonly<Record<StateWord, readonly [string, Style]>> = {
   orphan: ['is an orphan: its source is gone', 'dim'],
   stale: ['is stale', 'yellow'],
   waiting: ['is waiting', 'yellow'],
-  blocked: ['is blocked', 'red'],
+  blocked: ['cannot be made', 'red'],
   running: ['is being made', 'cyan'],
   failed: ['failed', 'red'],
   exhausted: ['failed and is not tried again by itself', 'red'],

@@ -69,12 +69,19 @@ test('what a failure leaves unmade is skipped too, but that run has failed', asy
 stages:
   a: {cmd: "exit 3", outs: [a.txt]}
   b: {cmd: "cp a.txt b.txt", deps: [a.txt], outs: [b.txt]}
+  "c_{x}": {cmd: "exit 4", deps: ["in/{x}"], outs: ["out/{x}"]}
+  all: {cmd: "cat {{deps[0].path}} > all", deps: ["out/{x}"], outs: [all]}
+policy: {failure: continue_on_failure}
 `,
+    'in/1': '1',
   });
   const run = await p.run();
   expect(run).toMatchObject({ code: 1, status: 'failed' });
   expect(run.states).toMatchObject([
     { stage: 'a', status: 'failed' },
     { stage: 'b', status: 'skipped', reasons: ['waits for a'] },
+    { stage: 'c_{x}', status: 'failed' },
+    // What it collects is not there, so there is no file to go by.
+    { stage: 'all', status: 'skipped', reasons: ['waits for c_{x}'] },
   ]);
 });

@@ -285,9 +285,4 @@ describe('run --dry-run', () => {
     const { states } = await plan(project({ 'p.yaml': FAILING }));
     expect(states[0]).toMatchObject({ stage: 'bad', status: 'waiting', reasons: ['missing in.txt'] });
   });
-
-  test('a stage that is given by one of its states is refused, with what to write', async () => {
-    const { code, stderr } = await words().sluice('run', 'p.yaml', '--stage', 'count_a');
-    expect([code, stderr]).toEqual([1, expect.stringContaining("write --stage 'count_{text}'")]);
-  });
 });
