@@ -10,6 +10,7 @@ import { shown } from '../schema/diagnostic.ts';
 import { LOCAL } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
+import { poolsAsked } from './capacity-options.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, text } from './command.ts';
 import { loadFile } from './load-file.ts';
 import { filesOf, keepTrees } from './lock/keep-trees.ts';
@@ -22,6 +23,7 @@ import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
 import { jobsOf } from './run/jobs.ts';
 import { runHere } from './run/run-here.ts';
+import { readSecrets, refuseWithoutSecrets } from './secrets.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
@@ -29,13 +31,15 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const set = readOverrides(list(values, 'set'), file, io);
   const loaded = loadFile(file, io, set);
   refuseMissing(loaded.workflow, file);
+  const secretOf = readSecrets(io, text(values, 'secrets'));
   const stage = stageAsked(loaded.workflow, text(values, 'stage'));
-  const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')));
+  const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')), poolsAsked(values));
   if (flag(values, 'dry-run')) {
     const { dryRun } = await import('./dry-run.ts');
     const force = flag(values, 'force');
     return dryRun({ loaded, set: set ?? {}, stage, force, json: flag(values, 'json'), io });
   }
+  refuseWithoutSecrets(loaded.workflow, file, secretOf);
   const project = projectRootOf(dirname(loaded.path));
   const owner = await own(join(project, '.sluice', 'owner.db'), loaded.workflow, io);
   const json = flag(values, 'json');
@@ -48,7 +52,17 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   try {
     const all = flag(values, 'all');
     const outcome = await runHere({
-      ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
+      ...{
+        loaded,
+        project,
+        set: set ?? {},
+        stage,
+        force: flag(values, 'force'),
+        all,
+        capacity,
+        io,
+        secretOf,
+      },
       report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
       progress,
@@ -110,12 +124,12 @@ function stageAsked({ stages }: Workflow, written: string | undefined): string |
 }
 
 /** What the file says this machine has; cores are what was asked for on the command line, else all of them. */
-function capacityOf({ targets }: Workflow, jobs: number | undefined): Capacity {
+function capacityOf({ targets }: Workflow, jobs: number | undefined, pools: Capacity['pools']): Capacity {
   const here = targets[LOCAL] ?? Object.values(targets).find(({ host }) => host === 'localhost');
   return {
     cores: jobs ?? here?.cores ?? availableParallelism(),
     memoryBytes: here?.memoryBytes ?? null,
     gpu: here?.gpu ?? 0,
-    pools: {},
+    pools,
   };
 }

@@ -61,6 +61,9 @@ function look(path: string, text: string): Looked | null {
   return stamp !== null && readFileSync(path, 'utf8') === text ? { path, how: 'stat', stamp } : null;
 }
 
-function isAlwaysDue({ deterministic, kind, deps, after }: Stage): boolean {
-  return !deterministic || (kind === 'action' && deps.length === 0 && after.length === 0);
+function isAlwaysDue({ deterministic, kind, deps, after, secrets }: Stage): boolean {
+  // The environment is not looked at by a snapshot.
+  return (
+    !deterministic || secrets.length > 0 || (kind === 'action' && deps.length === 0 && after.length === 0)
+  );
 }

@@ -35,7 +35,13 @@ export async function tellFrozen(parts: RunParts, inScope: ReadonlySet<string>):
     const stage = kept.stages.get(record.stage);
     if (stage === undefined || !stage.frozen || kept.has(record) || record.recipe === null) continue;
     const files = stateFiles(stage, record.entity as EntityId, { workflow, root, list: machine.list });
-    const look = await lookAtState(files, { workflow, root, hash: machine.hash, hasher: machine.hasher });
+    const look = await lookAtState(files, {
+      workflow,
+      root,
+      hash: machine.hash,
+      hasher: machine.hasher,
+      secretOf: machine.secretOf,
+    });
     const recipe = await recipes.find(record.recipe);
     if (look.kind !== 'seen' || recipe === null || look.key.cacheKey === record.cache_key) continue;
     const before = preimageOf(recipe, record.deps as Preimage['deps'], look);
