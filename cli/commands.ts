@@ -2,7 +2,7 @@
 
 import type { Command } from './command.ts';
 import { OPERATING } from './commands/operating.ts';
-import { JSON_OPTION, REACH } from './commands/shared-options.ts';
+import { JSON_OPTION, POOL, REACH, SECRETS } from './commands/shared-options.ts';
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -34,6 +34,8 @@ export const COMMANDS: readonly Command[] = [
       },
       'dry-run': { type: 'boolean', summary: 'Only show what would be made and why' },
       jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
+      pool: POOL,
+      secrets: SECRETS,
       all: { type: 'boolean', summary: 'With --json: list cached states too' },
       json: JSON_OPTION,
     },

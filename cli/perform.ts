@@ -20,7 +20,8 @@ export interface PerformPlace
   /** `.sluice/` of the project, or the place of its own that a runner has: commands work in it. */
   readonly own: string;
   readonly denyPrivate?: boolean;
-  readonly machine: Pick<Machine, 'hash' | 'hasher' | 'list' | 'supervisor'>;
+  readonly logs?: PerformContext['logs'];
+  readonly machine: Pick<Machine, 'hash' | 'hasher' | 'list' | 'supervisor' | 'secretOf'>;
   readonly recipes: Recipes;
   readonly env: PerformContext['env'];
 }
@@ -32,6 +33,8 @@ export function performingOf(place: PerformPlace): Perform {
   const context: Omit<PerformContext, 'hasLockFile' | 'signal'> = {
     ...{ workflow, root, env: place.env },
     ...{ hash: machine.hash, hasher: machine.hasher, list: machine.list, supervisor: machine.supervisor },
+    secretOf: machine.secretOf,
+    logs: place.logs ?? null,
     http: { resolve: resolveHost, refuse: place.denyPrivate ? whyPrivate : null },
     workBase: workBase({ own, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
     manifests: new Manifests(),

@@ -9,6 +9,7 @@ import type { Capacity } from '../runner/capacity.ts';
 import { LOCAL } from '../schema/words.ts';
 import type { Workflow } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
+import { poolsAsked } from './capacity-options.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation, type Io, list, text } from './command.ts';
 import { loadFile } from './load-file.ts';
 import { filesOf, keepTrees } from './lock/keep-trees.ts';
@@ -24,6 +25,7 @@ import { isGood } from './run/results.ts';
 import { runAtOwner } from './run/run-at-owner.ts';
 import { runHere } from './run/run-here.ts';
 import type { RunRequest } from './run/run-parts.ts';
+import { readSecrets, refuseWithoutSecrets } from './secrets.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
@@ -31,14 +33,16 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const set = readOverrides(list(values, 'set'), file, io);
   const loaded = loadFile(file, io, set);
   refuseMissing(loaded.workflow, file);
+  const secretOf = readSecrets(io, text(values, 'secrets'));
   const asked = text(values, 'stage');
   const { stage, entity } = scopeAsked(loaded.workflow, asked);
-  const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')));
+  const capacity = capacityOf(loaded.workflow, jobsOf(text(values, 'jobs')), poolsAsked(values));
   if (flag(values, 'dry-run')) {
     const { dryRun } = await import('./dry-run.ts');
     const force = flag(values, 'force');
     return dryRun({ loaded, set: set ?? {}, stage, entity, force, json: flag(values, 'json'), io });
   }
+  refuseWithoutSecrets(loaded.workflow, file, secretOf);
   const project = projectRootOf(dirname(loaded.path));
   const ownFolder = join(project, '.sluice');
   const owner = await own(join(ownFolder, 'owner.db'), loaded.workflow, io);
@@ -63,6 +67,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
         all,
         capacity,
         io,
+        secretOf,
       },
       report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
@@ -117,12 +122,12 @@ function scopeAsked({ stages }: Workflow, written: string | undefined) {
 }
 
 /** What the file says this machine has; cores are what was asked for on the command line, else all of them. */
-function capacityOf({ targets }: Workflow, jobs: number | undefined): Capacity {
+function capacityOf({ targets }: Workflow, jobs: number | undefined, pools: Capacity['pools']): Capacity {
   const here = targets[LOCAL] ?? Object.values(targets).find(({ host }) => host === 'localhost');
   return {
     cores: jobs ?? here?.cores ?? availableParallelism(),
     memoryBytes: here?.memoryBytes ?? null,
     gpu: here?.gpu ?? 0,
-    pools: {},
+    pools,
   };
 }

@@ -6,8 +6,10 @@ import { dirname, join, relative } from 'node:path';
 import { createApp } from '../api/app.ts';
 import { readOwnerNote, takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
+import { neverFits } from '../runner/capacity.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { LOCAL } from '../schema/words.ts';
+import { poolsAsked } from './capacity-options.ts';
 import { CliError, EXIT, type ExitCode, type Invocation, type Io, text, type Values } from './command.ts';
 import { clientOf, createParts, ensureOwnFolder } from './control-plane.ts';
 import type { LoadedWorkflow } from './load-file.ts';
@@ -16,6 +18,7 @@ import { renderState, renderWarning } from './render/run.ts';
 import { jobsOf } from './run/jobs.ts';
 import { openMachineBase } from './run/machine.ts';
 import { openState } from './run/open-state.ts';
+import { readSecrets, refuseWithoutSecrets } from './secrets.ts';
 import { addressOf, startServing } from './serve/serving.ts';
 import { Keeper } from './up/keeper.ts';
 import { WorkflowFiles } from './up/workflow-files.ts';
@@ -24,7 +27,9 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   const address = addressOf(values);
   const warn = (warning: string) => void io.stderr.write(renderWarning(warning, io));
   const files = new WorkflowFiles(positionals, io, warn);
+  const secretOf = readSecrets(io, text(values, 'secrets'));
   const loaded = files.load();
+  for (const { workflow, path } of loaded) refuseWithoutSecrets(workflow, relative(io.cwd, path), secretOf);
   const project = projectOf(loaded);
   const own = ensureOwnFolder(project);
   const owner = takeOwnership(join(own, 'owner.db'));
@@ -38,11 +43,17 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     const parts = createParts(db, io);
     const app = createApp(parts);
     const client = clientOf(app);
-    const base = await openMachineBase(own);
+    const base = await openMachineBase(own, secretOf);
     closing.push(() => base.close());
     const prefix = (name: string) => (loaded.length > 1 ? `${name}/` : '');
+    const capacity = capacityOf(loaded, values);
+    for (const { workflow } of loaded)
+      for (const stage of workflow.stages) {
+        const problem = neverFits(stage, capacity);
+        if (problem !== null) warn(`${problem}; it waits for ever`);
+      }
     const keeper = new Keeper({
-      ...{ client, base, project, own, io, warn, capacity: capacityOf(loaded, values) },
+      ...{ client, base, project, own, io, warn, capacity },
       report: (result, workflow) =>
         void io.stderr.write(renderState({ ...result, name: prefix(workflow) + result.name }, io)),
     });
@@ -107,7 +118,7 @@ function capacityOf(loaded: readonly LoadedWorkflow[], values: Values) {
     cores: jobsOf(text(values, 'jobs')) ?? availableParallelism(),
     memoryBytes: null,
     gpu: Math.max(0, ...here.map((target) => target?.gpu ?? 0)),
-    pools: {},
+    pools: poolsAsked(values),
   };
 }
 

@@ -10,6 +10,7 @@ import { answerOf, type Client } from '../host/client.ts';
 import { takeOwnership } from '../host/owner.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import { steadyFetch } from '../host/steady-fetch.ts';
+import { openLogBook } from '../runner/log-book.ts';
 import { ResultJournal } from '../runner/result-journal.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { LOCAL } from '../schema/words.ts';
@@ -32,6 +33,7 @@ import { renderWarning } from './render/run.ts';
 import { renderPosted, renderWorking } from './render/work.ts';
 import { readRoots } from './root-options.ts';
 import { openMachineBase } from './run/machine.ts';
+import { readSecrets } from './secrets.ts';
 import { readAllowed } from './work/allowed.ts';
 import { Worker } from './work/worker.ts';
 
@@ -45,13 +47,23 @@ export async function run({ values, io }: Invocation): Promise<ExitCode> {
   const closing: (() => Promise<void> | void)[] = [() => owner.release()];
   try {
     const { client, hurry } = steadyClient(asked, io);
-    const base = await openMachineBase(own);
+    const base = await openMachineBase(own, readSecrets(io, text(values, 'secrets')));
     closing.push(() => base.close());
     const results = new ResultJournal(join(own, 'results'), warn);
     closing.push(() => results.close());
     const worker = new Worker({
       ...asked,
-      ...{ client, base, own, results, warn, hurry, runner: nameIn(own, asked.target), env: io.env },
+      ...{
+        client,
+        base,
+        own,
+        results,
+        logs: openLogBook(join(own, 'logs')),
+        warn,
+        hurry,
+        runner: nameIn(own, asked.target),
+        env: io.env,
+      },
       posted: (performed, answer) => void io.stderr.write(renderPosted(performed, answer, io)),
     });
     closing.push(onSignals(worker, io));

@@ -62,6 +62,16 @@ export function neverFits({ id, resources }: Stage, capacity: Capacity): string 
     (capacity.memoryBytes === null
       ? null
       : wants('bytes of memory', resources.memoryBytes, capacity.memoryBytes)) ??
-    wants('gpu', resources.gpu, capacity.gpu)
+    wants('gpu', resources.gpu, capacity.gpu) ??
+    missingSlots(id, resources.slots, capacity.pools)
   );
+}
+
+function missingSlots(id: string, slots: Resources['slots'], pools: Capacity['pools']): string | null {
+  for (const [pool, wanted] of Object.entries(slots)) {
+    const has = pools[pool] ?? 0;
+    if (wanted > has)
+      return `stage '${shown(id)}' needs ${wanted} of the pool '${shown(pool)}', and this machine has ${has}`;
+  }
+  return null;
 }

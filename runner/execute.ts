@@ -7,8 +7,9 @@
 import { existsSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type Command, FILES, launchScript, unusableIn } from './launch-script.ts';
+import { type Command, FILES, launchScript, RAW, unusableIn } from './launch-script.ts';
 import { tailOf } from './log-tail.ts';
+import type { Mask } from './mask.ts';
 import { findProgram } from './platform.ts';
 import type { SlotEnd } from './slot.ts';
 import type { Running, Supervisor } from './supervisor.ts';
@@ -27,6 +28,8 @@ export interface ExecuteRequest {
   readonly graceMs?: number;
   readonly stdin?: string | Uint8Array;
   readonly signal?: AbortSignal;
+  /** Takes secrets out of what it leaves in the work directory. */
+  readonly mask?: Mask | null;
 }
 
 export type Outcome =
@@ -65,7 +68,7 @@ export async function execute(request: ExecuteRequest): Promise<Outcome> {
 }
 
 function prepare(request: ExecuteRequest): { readonly launch: string } | { readonly reason: string } {
-  const { cwd, env, workDir, stdin } = request;
+  const { cwd, env, workDir, stdin, mask } = request;
   try {
     if (!statSync(cwd).isDirectory()) return { reason: `${cwd} is not a directory` };
     const command = located(request);
@@ -73,7 +76,10 @@ function prepare(request: ExecuteRequest): { readonly launch: string } | { reado
     if (command === null || reason !== null) return { reason: reason! };
     writeFiles(request);
     const { sh } = request.supervisor;
-    return { launch: launchScript({ command, cwd, env, workDir, hasStdin: stdin !== undefined, sh }) };
+    const isHidden = mask != null;
+    return {
+      launch: launchScript({ command, cwd, env, workDir, hasStdin: stdin !== undefined, isHidden, sh }),
+    };
   } catch (error) {
     // A directory that is missing or closed to us, a full disk: the message names the path.
     if (error instanceof Error && 'code' in error) return { reason: error.message };
@@ -92,8 +98,9 @@ function notFound(command: Command): string {
   return name.includes('/') ? `${name} is not an executable file` : `no program '${name}' in PATH`;
 }
 
-function writeFiles({ command, workDir, stdin }: ExecuteRequest): void {
+function writeFiles({ command, workDir, stdin, mask }: ExecuteRequest): void {
   if (!existsSync(workDir)) mkdirSync(workDir, { recursive: true });
+  if (mask) for (const name of Object.values(RAW)) writeFileSync(join(workDir, name), '', { mode: 0o600 });
   if (command.kind === 'shell') writeFileSync(join(workDir, FILES.script), command.script);
   if (stdin !== undefined) writeFileSync(join(workDir, FILES.stdin), stdin, { mode: 0o600 });
 }
@@ -127,6 +134,7 @@ interface Facts {
 
 function conclude({ request, end, stopped, seconds, leftBehind }: Facts): Outcome {
   const { workDir } = request;
+  takeOutSecrets(request);
   // A shell that is killed while it sets the command up calls that unstarted, too.
   if (end.kind === 'unstarted' && stopped === null) {
     return {
@@ -138,6 +146,15 @@ function conclude({ request, end, stopped, seconds, leftBehind }: Facts): Outcom
   keepResult(workDir, exitCode);
   if (stopped === 'cancelled') return { kind: 'cancelled' };
   return { kind: stopped ?? 'exited', exitCode, signal: signalOf(exitCode), seconds, leftBehind };
+}
+
+function takeOutSecrets({ workDir, mask, command }: ExecuteRequest): void {
+  if (!mask || !existsSync(workDir)) return;
+  for (const stream of ['stdout', 'stderr'] as const)
+    mask.file(join(workDir, RAW[stream]), join(workDir, FILES[stream]));
+  if (command.kind !== 'shell') return;
+  const script = mask.text(command.script);
+  if (script !== command.script) writeFileSync(join(workDir, FILES.script), script);
 }
 
 function signalBy(end: Exclude<SlotEnd, { kind: 'exited' }>): NodeJS.Signals {

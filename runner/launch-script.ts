@@ -17,6 +17,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly workDir: string;
   readonly hasStdin: boolean;
+  /** What it says is not to be read by anybody before secrets were taken out of it. */
+  readonly isHidden?: boolean;
   /** By its absolute path: what shell commands are run with. */
   readonly sh: string;
 }
@@ -30,15 +32,19 @@ export const FILES = {
   exitCode: '.exitcode',
 } as const;
 
+/** Readable only by the runner, and gone as soon as secrets were taken out of them. */
+export const RAW = { stdout: '.stdout.raw', stderr: '.stderr.raw' } as const;
+
 /** The shell writes reports about itself here; commands do not see it. */
 export const REPORT_FD = 3;
 export const UNSTARTED = 'unstarted';
 
-export function launchScript({ command, cwd, env, workDir, hasStdin, sh }: Launch): string {
+export function launchScript({ command, cwd, env, workDir, hasStdin, isHidden, sh }: Launch): string {
+  const { stdout, stderr } = isHidden ? RAW : FILES;
   const at = (name: string) => quoted(join(workDir, name));
   const lines = [
     `trap 'echo ${UNSTARTED} >&${REPORT_FD}' EXIT`,
-    `exec <${hasStdin ? at(FILES.stdin) : '/dev/null'} >${at(FILES.stdout)} 2>${at(FILES.stderr)}`,
+    `exec <${hasStdin ? at(FILES.stdin) : '/dev/null'} >${at(stdout)} 2>${at(stderr)}`,
     `cd ${quoted(cwd)} || exit`,
     'unset OLDPWD',
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),

@@ -2,9 +2,10 @@
 // left half-made beside the places of its outputs.
 
 import { rmSync, truncateSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { unreachable } from '../schema/words.ts';
 import { besideIn, type Group, unendedIn } from './journal.ts';
+import { RAW } from './launch-script.ts';
 import { environmentOf, factsOf, runningIn } from './platform.ts';
 import { endGroup } from './process-group.ts';
 
@@ -17,10 +18,16 @@ export interface Leftover {
 /** For the owner of `.sluice/`, before it claims anything and before it opens the journal itself. */
 export async function endLeftovers(journal: string, graceMs = 0): Promise<readonly Leftover[]> {
   const found = await Promise.all(unendedIn(journal).map((group) => endLeftover(group, graceMs)));
+  for (const { group } of found) removeRaw(group.workDir);
   const beside = besideIn(journal);
   for (const path of beside) removeHidden(path);
   if (found.length > 0 || beside.length > 0) truncateSync(journal);
   return found;
+}
+
+/** What a command said before secrets were taken out of it. */
+function removeRaw(workDir: string): void {
+  for (const name of Object.values(RAW)) rmSync(join(workDir, name), { force: true });
 }
 
 /** Whatever the journal says, only a name of ours is removed. */

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { PathHasher } from '../host/path-hash.ts';
-import type { HashBytes } from '../schema/blake3.ts';
+import { type HashBytes, hashValue } from '../schema/blake3.ts';
 import { computeKey, hashMembers, type Key, type PathHash, type Preimage } from '../schema/key.ts';
 import type { Blake3, Json } from '../schema/words.ts';
 import type { Action, Workflow } from '../schema/workflow.ts';
@@ -14,6 +14,8 @@ export interface LookContext {
   readonly root: string;
   readonly hash: HashBytes;
   readonly hasher: PathHasher;
+  /** The value of a secret; undefined if nobody has set it. */
+  readonly secretOf: (name: string) => string | undefined;
 }
 
 export interface SeenState {
@@ -62,9 +64,30 @@ export async function lookAtState(files: StateFiles, context: LookContext): Prom
   }
   if (missing.length > 0) return { kind: 'missing', paths: missing };
   const { params: values } = context.workflow;
-  const params = Object.fromEntries(files.stage.params.map((name) => [name, values[name]!]));
+  const unset = files.stage.secrets.find((name) => context.secretOf(name) === undefined);
+  if (unset !== undefined) return { kind: 'unreadable', reason: secretNotSet(unset) };
+  const params = {
+    ...Object.fromEntries(files.stage.params.map((name) => [name, values[name]!])),
+    ...digestsOf(files.stage.secrets, context),
+  };
   const preimage: Preimage = { action: versioned(files.stage.action), code, params, deps };
   return { kind: 'seen', key: computeKey(context.hash, preimage), preimage, consumed };
+}
+
+export function secretNotSet(name: string): string {
+  return `the secret ${name} is not set; put it into the environment or into the file of --secrets`;
+}
+
+/** What a secret is called beside the params. */
+export function secretName(name: string): string {
+  return `secret ${name}`;
+}
+
+/** Another value is another key, and nobody can read it there. */
+function digestsOf(names: readonly string[], { hash, secretOf }: LookContext): Record<string, Json> {
+  return Object.fromEntries(
+    names.map((name) => [secretName(name), hashValue(hash, 'secret', [name, secretOf(name)!])]),
+  );
 }
 
 /** A node's own version is part of its code: the same data may give another out under a newer one (SEMANTICS 2). */

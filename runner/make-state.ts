@@ -5,14 +5,16 @@ import { resolve } from 'node:path';
 import type { HashBytes } from '../schema/blake3.ts';
 import type { FailureOutcome } from '../schema/retry.ts';
 import { unreachable } from '../schema/words.ts';
-import type { Action, Workflow } from '../schema/workflow.ts';
+import type { Action, Stage, Workflow } from '../schema/workflow.ts';
 import { commandEnvironment } from './environment.ts';
 import { execute, type Outcome } from './execute.ts';
 import { type Filled, fillProgram, fillShell } from './fill-action.ts';
 import { fullDisk, isFullDiskError } from './full-disk.ts';
 import { checkBeforePlacing } from './hash-outs.ts';
 import { collectLeftFiles } from './left-files.ts';
+import type { LogBook } from './log-book.ts';
 import { tailOf } from './log-tail.ts';
+import { type Mask, maskOf } from './mask.ts';
 import type { NodeCommand, NodeContext } from './nodes/node.ts';
 import { DEFAULT_LIMITS } from './nodes/result.ts';
 import { runNode } from './nodes/run-node.ts';
@@ -33,6 +35,9 @@ export interface MakeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly http: NodeContext['http'];
   readonly signal: AbortSignal;
+  readonly secretOf: (name: string) => string | undefined;
+  /** Null where work directories are enough. */
+  readonly logs: LogBook | null;
   /** Asked last, before anything is renamed: whether the lease is still held. */
   readonly isMine: () => Promise<boolean>;
 }
@@ -81,11 +86,14 @@ async function makeInPlace(
   );
   const isFanned = stage.fanOut !== null;
   const cwd = (stage.cwd ?? (isFanned ? 'work' : 'project')) === 'work' ? workDir : context.root;
-  const attempt: Attempt = { states, token, workDir, cwd, outs, context, begun };
+  const secrets = secretsOf(stage, context);
+  const mask = maskOf(Object.values(secrets));
+  const attempt: Attempt = { states, token, workDir, cwd, outs, context, begun, secrets, mask };
   const settled = context.supervisor.making(
     outs.filter(({ made }) => made === 'beside').map(({ writeTo }) => writeTo),
   );
   const made = unlessFull(attempt, await act(attempt));
+  context.logs?.keep(titleOf(attempt), workDir);
   if (made.kind !== 'made') discardOutputs(outs);
   else if (context.workflow.policy.cleanOnSuccess) removeWorkDir(workDir);
   settled();
@@ -125,6 +133,19 @@ interface Attempt {
   readonly outs: readonly PreparedOut[];
   readonly context: MakeContext;
   readonly begun: number;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Null if it has no secrets. */
+  readonly mask: Mask | null;
+}
+
+/** It was looked at before whether all are there. */
+function secretsOf({ secrets }: Stage, { secretOf }: MakeContext): Record<string, string> {
+  return Object.fromEntries(secrets.map((name) => [name, secretOf(name) ?? '']));
+}
+
+function titleOf({ states, token, context }: Attempt): string {
+  const { stage, entity } = states[0]!;
+  return `${new Date().toISOString()} ${context.workflow.name}/${stage.id}@${entity} attempt ${token}`;
 }
 
 function act(attempt: Attempt): Promise<Made> {
@@ -163,7 +184,7 @@ function start(attempt: Attempt, { command, env, stdin }: NodeCommand, cwd: stri
     env: commandEnvironment({
       host: context.env,
       stage: env,
-      secrets: {},
+      secrets: attempt.secrets,
       root: context.root,
       workDir,
       workflow: context.workflow.name,
@@ -174,6 +195,7 @@ function start(attempt: Attempt, { command, env, stdin }: NodeCommand, cwd: stri
     workDir,
     timeoutMs: stage.resources.timeoutMs,
     signal: context.signal,
+    mask: attempt.mask,
     ...(stdin === undefined ? {} : { stdin }),
   });
 }
@@ -189,7 +211,8 @@ async function runNodeOf(attempt: Attempt, action: Extract<Action, { kind: 'node
     timeoutMs: states[0]!.stage.resources.timeoutMs,
     execute: async (request) => ({ outcome: await start(attempt, request, context.root), workDir }),
     agentCommand: agent === undefined || agent === '' ? null : agent,
-    secret: (name) => context.env[name],
+    // A variable may hold a webhook as well.
+    secret: (name) => attempt.secrets[name] ?? context.env[name],
     http: context.http,
     limits: DEFAULT_LIMITS,
   });
@@ -261,7 +284,13 @@ async function place(attempt: Attempt): Promise<Made> {
 
 function failure(attempt: Attempt, outcome: FailureOutcome, error: string): Made {
   const logTail = tailOf(attempt.workDir, 'stderr', 4_000).trimEnd();
-  return { kind: 'failed', error, outcome, logTail, seconds: secondsOf(attempt) };
+  return {
+    kind: 'failed',
+    error: attempt.mask?.text(error) ?? error,
+    outcome,
+    logTail,
+    seconds: secondsOf(attempt),
+  };
 }
 
 function secondsOf({ begun }: Attempt): number {

@@ -13,10 +13,7 @@ export interface MissingFeature {
 }
 
 export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
-  const ofFile = present(
-    [workflow.jobDependencies.length > 0, 'dependencies between jobs'],
-    [workflow.secrets.length > 0, 'secrets'],
-  );
+  const ofFile = present([workflow.jobDependencies.length > 0, 'dependencies between jobs']);
   const ofStages = workflow.stages.flatMap((stage) => [
     ...ofStage(stage).map((feature) => ({ feature, stage: stage.id, elsewhere: false })),
     ...onOthers(stage).map((feature) => ({ feature, stage: stage.id, elsewhere: true })),
@@ -25,13 +22,11 @@ export function missingFeatures(workflow: Workflow): readonly MissingFeature[] {
 }
 
 function ofStage(stage: Stage): readonly string[] {
-  const { action, resources } = stage;
+  const { action } = stage;
   return present(
     [action.kind === 'none' && stage.kind !== 'source', 'a stage without a command'],
     [action.kind === 'check', `the compliance check ${action.kind === 'check' ? action.check : ''}`],
     [stage.condition !== 'all_success', `condition: ${stage.condition}`],
-    [Object.keys(resources.slots).length > 0, 'resources.slots'],
-    [stage.secrets.length > 0, 'secrets'],
   );
 }
 

@@ -1,7 +1,7 @@
 // The commands of those who keep Sluice running on several machines: part of the table in commands.ts.
 
 import type { Command } from '../command.ts';
-import { JSON_OPTION, POOL, REACH } from './shared-options.ts';
+import { JSON_OPTION, POOL, REACH, SECRETS } from './shared-options.ts';
 
 export const OPERATING: readonly Command[] = [
   {
@@ -12,6 +12,8 @@ export const OPERATING: readonly Command[] = [
       port: { type: 'string', short: 'p', value: 'N', summary: 'The port; 8484 is the default' },
       host: { type: 'string', value: 'ADDRESS', summary: 'The address; 127.0.0.1 is the default' },
       jobs: { type: 'string', short: 'j', value: 'N', summary: 'At most N commands at once' },
+      pool: POOL,
+      secrets: SECRETS,
     },
     load: () => import('../up.ts'),
   },
@@ -73,6 +75,7 @@ export const OPERATING: readonly Command[] = [
         multiple: true,
         summary: 'Run only this definition, as `sluice push` shows it; all of the control plane without it',
       },
+      secrets: SECRETS,
       lease: {
         type: 'string',
         value: 'TIME',

@@ -4,6 +4,12 @@ import type { Option } from '../command.ts';
 
 export const JSON_OPTION: Option = { type: 'boolean', summary: 'Report as one JSON document on stdout' };
 
+export const SECRETS: Option = {
+  type: 'string',
+  value: 'F',
+  summary: 'The file with secrets as NAME=value lines (or SLUICE_SECRETS); else from the environment',
+};
+
 export const POOL: Option = {
   type: 'string',
   value: 'NAME=N',

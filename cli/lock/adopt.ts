@@ -57,7 +57,13 @@ async function reopen(here: Here): Promise<void> {
     const stage = workflow.stages.find((each) => each.id === id);
     if (stage === undefined || stage.kind !== 'transform') continue;
     const files = stateFiles(stage, entity as EntityId, context);
-    const look = await lookAtState(files, { workflow, root, hash: machine.hash, hasher: machine.hasher });
+    const look = await lookAtState(files, {
+      workflow,
+      root,
+      hash: machine.hash,
+      hasher: machine.hasher,
+      secretOf: machine.secretOf,
+    });
     const outs = await hashOuts(files, machine);
     if (look.kind !== 'seen' || outs.length < files.outs.length) continue;
     await answerOf(

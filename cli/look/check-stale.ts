@@ -74,6 +74,7 @@ async function judgeHere(
   const { loaded, root, machine, lock } = place;
   const judged = await judgeClaim(item, files, {
     ...{ workflow: loaded.workflow, root, hash: machine.hash, hasher: machine.hasher },
+    secretOf: machine.secretOf,
     ...{ hasLockFile: lock.existed, recipe, manifests: null, remadeBy: () => undefined },
   });
   return judged.kind === 'missing'

@@ -17,6 +17,7 @@ import { LockRecords } from '../run/lock-records.ts';
 import { importLock, look, type Place, RUNNER, register, watchingOf } from '../run/look.ts';
 import { openMachine } from '../run/machine.ts';
 import { openState } from '../run/open-state.ts';
+import { readSecrets } from '../secrets.ts';
 
 export interface Here extends Place {
   readonly ask: Ask;
@@ -40,9 +41,10 @@ export async function lookHere(loaded: LoadedWorkflow, { io, set = {} }: LookOpt
     for (const each of closing.reverse()) await each();
   };
   const warn = (warning: string) => void io.stderr.write(renderWarning(warning, io));
+  const secretOf = readSecrets(io);
   try {
     mkdirSync(own, { recursive: true });
-    const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
+    const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own, secretOf });
     closing.push(() => machine.close());
     const lock = new LockRecords(
       join(root, `${stemOf(loaded.path)}.lock.yaml`),

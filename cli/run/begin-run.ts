@@ -43,7 +43,7 @@ function tooSmall(problem: string): CliError {
   return new CliError({
     code: 'too-small',
     message: problem,
-    hint: 'give more with --jobs, say what the machine has under targets, or ask for less',
+    hint: 'give more with --jobs or --pool NAME=N, say what the machine has under targets, or ask for less',
     exitCode: EXIT.failed,
   });
 }

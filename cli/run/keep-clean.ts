@@ -75,6 +75,9 @@ function lookAtText(path: string, text: string, { hash }: Machine): CleanLook | 
   return { path, how: 'stat', stamp, digest: hash(Buffer.from(text)), isTold: false };
 }
 
-function isAlwaysDue({ deterministic, kind, deps, after }: Stage): boolean {
-  return !deterministic || (kind === 'action' && deps.length === 0 && after.length === 0);
+function isAlwaysDue({ deterministic, kind, deps, after, secrets }: Stage): boolean {
+  // The environment is not looked at by a snapshot.
+  return (
+    !deterministic || secrets.length > 0 || (kind === 'action' && deps.length === 0 && after.length === 0)
+  );
 }

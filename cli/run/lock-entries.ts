@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { answerOf, type Client } from '../../host/client.ts';
 import type { HashedOut } from '../../runner/hash-outs.ts';
+import { secretName } from '../../runner/look-at-state.ts';
 import { type RecordedRecipe, recipeOf } from '../../runner/records.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
 import { pathId } from '../../schema/discovery/place.ts';
@@ -70,7 +71,12 @@ export function entryOf(parts: EntryParts): { readonly state: StateLock; readonl
   const recipe: Recipe = {
     target: stage.target,
     params_hash: key.paramsHash,
-    params: new Map(Object.entries(preimage.params).map(([name, value]) => [name, { value }])),
+    params: new Map(
+      Object.entries(preimage.params).map(([name, value]) => [
+        name,
+        stage.secrets.some((secret) => secretName(secret) === name) ? { secret: value as Blake3 } : { value },
+      ]),
+    ),
     cmd_hash: key.cmdHash,
     code: [...preimage.code],
   };

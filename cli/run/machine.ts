@@ -15,6 +15,7 @@ import type { Pattern } from '../../schema/pattern.ts';
 import type { Workflow } from '../../schema/workflow.ts';
 import { scan } from '../../watcher/scan.ts';
 import { stemOf } from '../load-file.ts';
+import type { SecretOf } from '../secrets.ts';
 
 export interface Machine {
   readonly hash: HashBytes;
@@ -26,6 +27,7 @@ export interface Machine {
   readonly supervisor: Supervisor;
   /** Of the content that a file is known to have under this stamp. */
   readonly digestOf: (path: string, stamp: Stamp) => Uint8Array | null;
+  readonly secretOf: SecretOf;
   /** Absolute paths that match an absolute pattern. */
   readonly list: (pattern: Pattern) => readonly string[];
   close(): Promise<void>;
@@ -38,6 +40,7 @@ export interface MachinePlace {
   readonly root: string;
   /** `.sluice/` of the project. */
   readonly own: string;
+  readonly secretOf: SecretOf;
   /** The real one, unless somebody wants to know what is looked at. */
   readonly disk?: Disk;
 }
@@ -47,16 +50,17 @@ export interface MachineBase {
   readonly blake3: ReturnType<typeof loadBlake3>;
   readonly cache: StatCache;
   readonly supervisor: Supervisor;
+  readonly secretOf: SecretOf;
   close(): Promise<void>;
 }
 
 export async function openMachine(place: MachinePlace): Promise<Machine> {
-  const base = await openMachineBase(place.own);
+  const base = await openMachineBase(place.own, place.secretOf);
   return { ...machineFor(base, place), close: () => base.close() };
 }
 
 /** Ends what a dead owner left running, before anything is started. */
-export async function openMachineBase(own: string): Promise<MachineBase> {
+export async function openMachineBase(own: string, secretOf: SecretOf): Promise<MachineBase> {
   const blake3 = loadBlake3();
   const cache = new StatCache({ path: join(own, 'stat-cache'), hash: blake3.hash, nowMs: Date.now });
   const file = join(own, 'journal');
@@ -68,12 +72,12 @@ export async function openMachineBase(own: string): Promise<MachineBase> {
     await supervisor.close();
     journal.close();
   };
-  return { blake3, cache, supervisor, close };
+  return { blake3, cache, supervisor, secretOf, close };
 }
 
 export function machineFor(
-  { blake3, cache, supervisor }: MachineBase,
-  { workflow, path, root, disk = DISK }: Omit<MachinePlace, 'own'>,
+  { blake3, cache, supervisor, secretOf }: MachineBase,
+  { workflow, path, root, disk = DISK }: Omit<MachinePlace, 'own' | 'secretOf'>,
 ): Omit<Machine, 'close'> {
   // The files that every run writes beside the workflow must not make a dep on `./` stale.
   const beside = [`${stemOf(path)}.lock.yaml`, `${stemOf(path)}.events.jsonl`];
@@ -81,7 +85,7 @@ export function machineFor(
   const looks = new LookRecord(disk, blake3.hash);
   const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   return {
-    ...{ hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor },
+    ...{ hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor, secretOf },
     digestOf: (known, stamp) => {
       const slot = stamp.kind === 'file' ? cache.find(known, stamp) : NONE;
       return slot === NONE ? null : cache.digestAt(slot);

@@ -44,7 +44,13 @@ async function runOnce(request: RunRequest): Promise<RunOutcome> {
   mkdirSync(own, { recursive: true });
   const root = dirname(loaded.path);
   const lookedAtMs = Date.now();
-  const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
+  const machine = await openMachine({
+    workflow: loaded.workflow,
+    path: loaded.path,
+    root,
+    own,
+    secretOf: request.secretOf,
+  });
   try {
     const lock = new LockRecords(
       join(root, `${stemOf(loaded.path)}.lock.yaml`),

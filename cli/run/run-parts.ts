@@ -6,6 +6,7 @@ import type { Json } from '../../schema/words.ts';
 import type { Io } from '../command.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
 import type { LiveProgress } from '../render/live-progress.ts';
+import type { SecretOf } from '../secrets.ts';
 import type { Ask } from './ask.ts';
 import type { EventLog } from './event-log.ts';
 import type { KeepResults } from './keep-results.ts';
@@ -27,6 +28,7 @@ export interface RunRequest {
   readonly all: boolean;
   readonly capacity: Capacity;
   readonly io: Io;
+  readonly secretOf: SecretOf;
   readonly report: (result: StateResult) => void;
   readonly warn: (warning: string) => void;
   /** Null where nobody looks. */

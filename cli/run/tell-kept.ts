@@ -44,7 +44,13 @@ export async function tellFrozen(parts: RunParts, inScope: RunScope): Promise<vo
     )
       continue;
     const files = stateFiles(stage, record.entity as EntityId, { workflow, root, list: machine.list });
-    const look = await lookAtState(files, { workflow, root, hash: machine.hash, hasher: machine.hasher });
+    const look = await lookAtState(files, {
+      workflow,
+      root,
+      hash: machine.hash,
+      hasher: machine.hasher,
+      secretOf: machine.secretOf,
+    });
     const recipe = await recipes.find(record.recipe);
     if (look.kind !== 'seen' || recipe === null || look.key.cacheKey === record.cache_key) continue;
     const before = preimageOf(recipe, record.deps as Preimage['deps'], look);

@@ -93,7 +93,7 @@ export class OfferedWork {
     const key = `${item.definition}\0${stage.target}`;
     const known = this.#placed.get(key);
     if (known !== undefined) return known;
-    const { base, own, env, denyPrivate, roots: options, client } = this.#options;
+    const { base, own, env, denyPrivate, logs, roots: options, client } = this.#options;
     const { workflow, roots } = placeWorkflow(written, {
       ...{ root: item.root, target: stage.target, options },
     });
@@ -101,7 +101,7 @@ export class OfferedWork {
     const machine = machineFor(base, { workflow, path: join(root, `${workflow.name}.yaml`), root });
     machine.looks.stop();
     const perform = performingOf({
-      ...{ workflow, root, own, machine, env, denyPrivate, isMine: this.#isMine },
+      ...{ workflow, root, own, machine, env, denyPrivate, logs, isMine: this.#isMine },
       ...{ recipes: new Recipes(client, machine.hash), hasLockFile: true },
       ...{ starting: () => {}, remadeBy: () => undefined },
     });

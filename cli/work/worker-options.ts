@@ -3,6 +3,7 @@
 import type { Client } from '../../host/client.ts';
 import type { RootOption } from '../../host/roots.ts';
 import type { Capacity } from '../../runner/capacity.ts';
+import type { LogBook } from '../../runner/log-book.ts';
 import type { Performed } from '../../runner/performed.ts';
 import type { Answer } from '../../runner/post-results.ts';
 import type { ResultJournal } from '../../runner/result-journal.ts';
@@ -23,6 +24,7 @@ export interface WorkerOptions {
   readonly leaseSeconds: number;
   readonly denyPrivate: boolean;
   readonly results: ResultJournal;
+  readonly logs: LogBook;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly posted: (performed: Performed, answer: Answer) => void;
   readonly warn: (warning: string) => void;

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { takeOwnership } from '../../host/owner.ts';
@@ -248,14 +248,36 @@ test('what cannot be done yet is refused by name, and nothing runs', async () =>
 targets: {gpu: {host: gpu.local}}
 stages:
   a: {cmd: "touch ran", target: gpu}
-  b: {cmd: "touch ran", resources: {slots: {db: 1}}}
+  b: {cmd: "touch ran", outs: [{path: x, remote: gpu}]}
 `,
   });
   const { code, stderr } = await p.sluice('run', 'p.yaml');
   expect(code).toBe(1);
-  for (const feature of ["the target 'gpu' (stage 'a')", "resources.slots (stage 'b')"])
+  for (const feature of ["the target 'gpu' (stage 'a')", "remote outs (stage 'b')"])
     expect(stderr).toContain(feature);
   expect(readdirSync(p.root)).toEqual(['p.yaml']);
+});
+
+test('a stage waits for the slots of a pool that it asks for; one that asks for more than there are is refused', async () => {
+  const p = project({
+    'p.yaml': `
+stages:
+  use_{x}:
+    cmd: mkdir busy && echo use >> runs.log && rmdir busy && touch {{outs[0].path}}
+    deps: ["in/{x}"]
+    outs: ["out/{x}"]
+    resources: {slots: {db: 1}}
+`,
+  });
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    mkdirSync(join(p.root, 'in'), { recursive: true });
+    p.write(`in/${name}`, name);
+  }
+  expect((await p.sluice('run', 'p.yaml')).stderr).toContain(
+    "needs 1 of the pool 'db', and this machine has 0",
+  );
+  expect(await p.run('--jobs', '4', '--pool', 'db=1')).toMatchObject({ code: 0, states_run: 6 });
+  expect(p.runs('use')).toBe(6);
 });
 
 test('policy.concurrency: fail says that another run is at work, with exit code 4', async () => {

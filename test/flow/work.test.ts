@@ -1,9 +1,12 @@
 // A control plane and a runner as processes of their own; the test says what a watcher would.
 
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { temporaryFolder } from '../rig/cli.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { runSluice, temporaryFolder } from '../rig/cli.ts';
 import { startServe } from '../rig/serve.ts';
 import { until } from '../rig/up.ts';
 import { adminToken, drop, register, startWork, states } from '../rig/work.ts';
@@ -50,4 +53,104 @@ test('what is dropped is made by a runner elsewhere, which drains on SIGTERM', L
   expect(rig.runs('copy')).toBe(2);
   expect(await work.stop()).toBe(0);
   expect(work.stderr()).toMatch(/✓ p\/copy_b/);
+});
+
+test(
+  'only the definition that is allowed is run, and its params are those that were set',
+  LIMIT,
+  async () => {
+    const rig = await serving();
+    const source = `
+params: {word: file}
+stages:
+  say_{name}:
+    cmd: echo {{params.word}} > {{outs[0].path}}
+    deps: ["in/{name}.txt"]
+    outs: ["said/{name}.txt"]
+`;
+    await register(rig.ask, 'copy', { source: COPY, root: rig.files });
+    const query = new URLSearchParams({ root: rig.files, set: '{"word":"set"}' });
+    const put = await rig.ask(`/api/workflows/say?${query}`, { method: 'PUT', body: source });
+    const { definition } = (await put.json()) as { definition: string };
+    await drop(rig.ask, rig.at('in/a.txt'), 'one\n');
+    const work = await rig.work('--allow', `say@${definition}`);
+    await until(() => rig.has('said/a.txt'));
+    expect(rig.read('said/a.txt')).toBe('set\n');
+    expect(work.stderr()).toContain('only say@');
+    await until(async () => (await states(rig.ask, 'say')).every(({ status }) => status === 'fresh'));
+    expect(rig.runs('copy')).toBe(0);
+    expect(await states(rig.ask, 'copy')).toMatchObject([{ status: 'stale' }]);
+  },
+);
+
+test('a hundred workflows at once are worked on by one runner', LIMIT, async () => {
+  const rig = await serving();
+  const names = Array.from({ length: 100 }, (_, i) => `w${i}`);
+  for (const name of names)
+    await register(rig.ask, name, { source: COPY.replace('out/', `out/${name}-`), root: rig.files });
+  await drop(rig.ask, rig.at('in/a.txt'), 'one\n');
+  await rig.work();
+  const areDone = async () => {
+    const all = await Promise.all(names.map((name) => states(rig.ask, name)));
+    return all.flat().every(({ status }) => status === 'fresh');
+  };
+  await until(() => rig.runs('copy') >= 100);
+  await until(areDone);
+  expect(rig.runs('copy')).toBe(100);
+});
+
+test('a state whose root or secret is missing here fails by name, and others are made', LIMIT, async () => {
+  const rig = await serving();
+  await register(rig.ask, 'p', { source: COPY, root: '/nowhere/at/all' });
+  await register(rig.ask, 'q', { source: COPY, root: rig.files });
+  const secret = COPY.replace('stages:', 'secrets: [KEY]\nstages:').replace(
+    'outs:',
+    'secrets: [KEY]\n    outs:',
+  );
+  await register(rig.ask, 's', { source: secret.replaceAll('out/', 'secret/'), root: rig.files });
+  await drop(rig.ask, rig.at('in/a.txt'), 'one\n', { at: '/nowhere/at/all/in/a.txt' });
+  await drop(rig.ask, rig.at('in/a.txt'), 'one\n');
+  await rig.work();
+  await until(() => rig.has('out/a.txt'));
+  const error = async (name: string) => (await states(rig.ask, name))[0]?.error ?? '';
+  await until(async () => (await error('p')) !== '' && (await error('s')) !== '');
+  expect(await error('p')).toContain('/nowhere/at/all');
+  expect(await error('p')).toContain('--root p=DIR');
+  expect(await error('s')).toContain('the secret KEY is not set');
+});
+
+test('what cannot work is said at the start, with the next step', LIMIT, async () => {
+  const rig = await serving();
+  const token = adminToken(rig.root);
+  const made = await rig.ask('/api/tokens', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'reader', scopes: ['read'] }),
+  });
+  const reader = ((await made.json()) as { token: string }).token;
+  const stranger = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end('<p>hello'));
+  await once(stranger.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void stranger.close());
+  const elsewhere = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  const ask = (env: string, ...args: string[]) =>
+    runSluice(['work', ...args], { env: { SLUICE_TOKEN: env } });
+  const cases: [Promise<{ code: number | null; stderr: string }>, RegExp][] = [
+    [ask(token), /needs a control plane/],
+    [ask(reader, '--api', rig.serve.url), /scope (watch|work)/],
+    [ask('sluice_nonsense', '--api', rig.serve.url), /token/],
+    [ask(token, '--api', elsewhere), /not a control plane of sluice/],
+    [ask(token, '--api', rig.serve.url, '--root', '/nowhere'), /does not exist/],
+    [ask(token, '--api', rig.serve.url, '--root', join(rig.root, '.sluice/admin-token')), /not a directory/],
+    [ask(token, '--api', rig.serve.url, '--cores', 'many'), /whole number/],
+    [ask(token, '--api', rig.serve.url, '--allow', 'p'), /NAME@HASH/],
+    [ask(token, '--api', rig.serve.url, '--lease', '2d'), /an hour/],
+  ];
+  for (const [ended, said] of cases) {
+    const { code, stderr } = await ended;
+    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(/→ \w/);
+    expect(code).toBe(1);
+  }
+  const work = await rig.work('--target', 'gpubox');
+  expect(work.stderr()).toContain("no workflow has anything on the target 'gpubox'");
 });
