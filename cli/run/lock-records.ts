@@ -1,6 +1,6 @@
 // The lock file as records: what each state was last made from, read before a run and kept up to date during it.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { writeFileAtomic } from '../../host/atomic-write.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
 import type { LockFile, Recipe, StageLock, StateLock } from '../../schema/lock-file/shape.ts';
@@ -17,11 +17,18 @@ export class LockRecords {
   readonly #hash: HashBytes;
   readonly #stages: Map<string, StageLock>;
   #text: string | null;
+  /** Set and not yet in the file. */
+  readonly #unsaved = new Map<
+    string,
+    { readonly stage: Stage; readonly entity: string; readonly entry: Entry }
+  >();
+  #stamp: string;
 
   constructor(path: string, workflow: Workflow, hash: HashBytes) {
     this.#path = path;
     this.#workflow = workflow;
     this.#hash = hash;
+    this.#stamp = stampOf(path);
     this.#text = readIfThere(path);
     this.existed = this.#text !== null;
     this.#stages = new Map(this.#text === null ? [] : readLock(this.#text, path, workflow).stages);
@@ -56,7 +63,32 @@ export class LockRecords {
   }
 
   /** A state made under a new recipe leaves its siblings with the one that they were made under. */
-  set({ id }: Stage, entity: string, { state, recipe }: { state: StateLock; recipe: Recipe }): void {
+  set(stage: Stage, entity: string, entry: Entry): void {
+    this.#unsaved.set(`${stage.id}\0${entity}`, { stage, entity, entry });
+    this.#put(stage, entity, entry);
+  }
+
+  /**
+   * Takes what somebody else wrote into the file, as `git pull` does; what was made here since the last save stays.
+   * Whether there was anything.
+   */
+  takeIn(): boolean {
+    const stamp = stampOf(this.#path);
+    if (stamp === this.#stamp || stamp === '') return false;
+    const text = readIfThere(this.#path);
+    if (text === null || text === this.#text) {
+      this.#stamp = stamp;
+      return false;
+    }
+    const { stages } = readLock(text, this.#path, this.#workflow);
+    [this.#stamp, this.#text] = [stamp, text];
+    this.#stages.clear();
+    for (const [id, stage] of stages) this.#stages.set(id, stage);
+    for (const { stage, entity, entry } of this.#unsaved.values()) this.#put(stage, entity, entry);
+    return true;
+  }
+
+  #put({ id }: Stage, entity: string, { state, recipe }: Entry): void {
     const before = this.#stages.get(id);
     // One map for as long as the recipe stays: copied for every state it would be quadratic.
     const entities = (before?.entities ?? new Map()) as Map<string, StateLock>;
@@ -73,9 +105,11 @@ export class LockRecords {
     const text = updateLockFile(this.#text, this.#lock(nowMs), {
       timings: this.#workflow.policy.lockTimings,
     });
+    this.#unsaved.clear();
     if (text === this.#text) return;
     writeFileAtomic(this.#path, text, { onlyWriter: true });
     this.#text = text;
+    this.#stamp = stampOf(this.#path);
   }
 
   #lock(nowMs: number): LockFile {
@@ -93,6 +127,11 @@ export class LockRecords {
       stages: new Map(inFileOrder),
     };
   }
+}
+
+interface Entry {
+  readonly state: StateLock;
+  readonly recipe: Recipe;
 }
 
 export interface LockEntry {
@@ -126,4 +165,9 @@ function readIfThere(path: string): string | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }
