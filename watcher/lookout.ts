@@ -23,6 +23,8 @@ export interface LookoutOptions {
   /** Its disk is the context's. */
   readonly watches: DirectoryWatches;
   readonly warn: (warning: string) => void;
+  /** After a look that brought something, and after every look at everything; before anybody acts on it. */
+  readonly looked?: () => Promise<void>;
 }
 
 const EVERYWHERE = ['/'];
@@ -94,6 +96,7 @@ export class Lookout {
       this.#times.ended(kind, performance.now() - begun);
       this.#tellProblems(report.problems, kind === 'whole');
       if (kind === 'whole') this.#probe();
+      if (kind === 'whole' || report.sent > 0) await this.#options.looked?.();
       return report.sent;
     } catch (error) {
       this.#times.failed();

@@ -1,6 +1,6 @@
 // The lock file as records: what each state was last made from, read before a run and kept up to date during it.
 
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../host/atomic-write.ts';
 import { type HashBytes, hashValue } from '../../schema/blake3.ts';
@@ -20,12 +20,19 @@ export class LockRecords {
   readonly #stages: Map<string, StageLock>;
   #text: string | null;
   #isWritable = false;
+  /** Set and not yet in the file. */
+  readonly #unsaved = new Map<
+    string,
+    { readonly stage: Stage; readonly entity: string; readonly entry: Entry }
+  >();
+  #stamp: string;
 
   /** `damaged` is told of a file that cannot be read, which then counts as missing; without it that is refused. */
   constructor(path: string, workflow: Workflow, hash: HashBytes, damaged?: (damage: LockDamage) => void) {
     this.#path = path;
     this.#workflow = workflow;
     this.#hash = hash;
+    this.#stamp = stampOf(path);
     const text = readIfThere(path);
     const lock = text === null ? null : readLock({ text, path, workflow, damaged });
     this.#text = lock === null ? null : text;
@@ -62,7 +69,33 @@ export class LockRecords {
   }
 
   /** A state made under a new recipe leaves its siblings with the one that they were made under. */
-  set({ id }: Stage, entity: string, { state, recipe }: { state: StateLock; recipe: Recipe }): void {
+  set(stage: Stage, entity: string, entry: Entry): void {
+    this.#unsaved.set(`${stage.id}\0${entity}`, { stage, entity, entry });
+    this.#put(stage, entity, entry);
+  }
+
+  /**
+   * Takes what somebody else wrote into the file, as `git pull` does; what was made here since the last save stays.
+   * Whether there was anything.
+   */
+  takeIn(): boolean {
+    const stamp = stampOf(this.#path);
+    if (stamp === this.#stamp || stamp === '') return false;
+    const text = readIfThere(this.#path);
+    if (text === null || text === this.#text) {
+      this.#stamp = stamp;
+      return false;
+    }
+    const reading = { text, path: this.#path, workflow: this.#workflow, damaged: undefined };
+    const { stages } = readLock(reading)!;
+    [this.#stamp, this.#text] = [stamp, text];
+    this.#stages.clear();
+    for (const [id, stage] of stages) this.#stages.set(id, stage);
+    for (const { stage, entity, entry } of this.#unsaved.values()) this.#put(stage, entity, entry);
+    return true;
+  }
+
+  #put({ id }: Stage, entity: string, { state, recipe }: Entry): void {
     const before = this.#stages.get(id);
     // One map for as long as the recipe stays: copied for every state it would be quadratic.
     const entities = (before?.entities ?? new Map()) as Map<string, StateLock>;
@@ -92,9 +125,11 @@ export class LockRecords {
     const text = updateLockFile(this.#text, this.#lock(nowMs), {
       timings: this.#workflow.policy.lockTimings,
     });
+    this.#unsaved.clear();
     if (text === this.#text) return;
     writeFileAtomic(this.#path, text, { onlyWriter: true });
     this.#text = text;
+    this.#stamp = stampOf(this.#path);
   }
 
   #lock(nowMs: number): LockFile {
@@ -112,6 +147,11 @@ export class LockRecords {
       stages: new Map(inFileOrder),
     };
   }
+}
+
+interface Entry {
+  readonly state: StateLock;
+  readonly recipe: Recipe;
 }
 
 export interface LockEntry {
@@ -178,4 +218,9 @@ function readIfThere(path: string): string | null {
       cause: error,
     });
   }
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }

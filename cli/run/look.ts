@@ -86,7 +86,7 @@ export function rememberLock(place: Place): void {
   writeFileSync(note, digestOf(text));
 }
 
-function isOwnLock(place: Place, text: string): boolean {
+export function isOwnLock(place: Place, text: string): boolean {
   const note = lockNote(place);
   return existsSync(note) && readFileSync(note, 'utf8') === digestOf(text);
 }

@@ -14,8 +14,9 @@ import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { type Perform, performingOf } from '../perform.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
-import { LockRecords } from '../run/lock-records.ts';
-import { importLock, type Place, register, rememberLock, watchingOf } from '../run/look.ts';
+import { importEntries } from '../run/lock-entries.ts';
+import { type LockEntry, LockRecords } from '../run/lock-records.ts';
+import { isOwnLock, type Place, register, rememberLock, watchingOf } from '../run/look.ts';
 import { type MachineBase, machineFor } from '../run/machine.ts';
 import { Recipes } from '../run/recipes.ts';
 import type { StateResult } from '../run/results.ts';
@@ -34,6 +35,9 @@ export interface KeptContext {
   readonly warn: (warning: string) => void;
 }
 
+const LOCK_SETTLE_MS = 200;
+const LOCK_PATIENCE_MS = 10_000;
+
 export class KeptWorkflow {
   readonly name: string;
   readonly lookout: Lookout;
@@ -42,34 +46,41 @@ export class KeptWorkflow {
   readonly #kept: KeepResults;
   readonly #saving: Saving;
   readonly #perform: Perform;
+  #lockTimer: NodeJS.Timeout | null = null;
+  /** Entries that others made and that the control plane may not have taken yet. */
+  #foreign: { readonly entries: readonly LockEntry[]; readonly untilMs: number } | null = null;
 
   /** Registers it, and believes its lock file; looks at nothing yet. */
   static async open(loaded: LoadedWorkflow, context: KeptContext): Promise<KeptWorkflow> {
     const { workflow, path } = loaded;
     const root = dirname(path);
+    const lockPath = join(root, `${stemOf(path)}.lock.yaml`);
     let lookout: Lookout | null = null;
+    let kept: KeptWorkflow | null = null;
     const watches = new DirectoryWatches({
       ...{ warn: context.warn, root },
       changed: (where, how) => {
         lookout?.hinted(where, how);
+        if (where === lockPath) kept?.lockTouched();
         context.changed();
       },
     });
     const machine = machineFor(context.base, { workflow, path, root, disk: watches.disk });
     machine.looks.stop();
-    const lock = new LockRecords(join(root, `${stemOf(path)}.lock.yaml`), workflow, machine.hash);
+    const lock = new LockRecords(lockPath, workflow, machine.hash);
     const place: Place = {
       ...{ loaded, project: context.project, own: context.own, root, set: {}, client: context.client, lock },
       machine: { ...machine, close: async () => {} },
     };
     await register(place);
     const watching = await watchingOf(place);
-    await importLock(place);
     lookout = new Lookout({
       ...{ workflow: workflow.name, patterns: watching.patterns, context: watching, watches },
       ...{ ...workflow.watch, warn: context.warn },
+      looked: () => kept!.importLock(),
     });
-    return new KeptWorkflow(context, place, lookout);
+    kept = new KeptWorkflow(context, place, lookout);
+    return kept;
   }
 
   private constructor(context: KeptContext, place: Place, lookout: Lookout) {
@@ -79,7 +90,12 @@ export class KeptWorkflow {
     this.lookout = lookout;
     this.#context = context;
     this.#place = place;
-    this.#saving = new Saving(() => lock.save(Date.now()));
+    if (lock.text !== null && !isOwnLock(place, lock.text)) this.#believe();
+    this.#saving = new Saving(() => {
+      // What somebody else has written is not written over.
+      this.#takeLock();
+      lock.save(Date.now());
+    });
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
       ...{ log: new EventLog(join(root, `${stemOf(path)}.events.jsonl`)), progress: null, failed: () => {} },
@@ -121,7 +137,42 @@ export class KeptWorkflow {
     this.#kept.forget();
   }
 
+  /** Somebody may have written the lock file, and may not be done: it is read when that has been quiet for a moment. */
+  lockTouched(): void {
+    if (this.#lockTimer !== null) clearTimeout(this.#lockTimer);
+    this.#lockTimer = setTimeout(() => this.#takeLock(), LOCK_SETTLE_MS).unref();
+  }
+
+  /**
+   * Called after a look, for a record is only taken for a state that is known. What a `git pull` brings comes in any
+   * order, so for a while each look may be the one that makes the rest known.
+   */
+  async importLock(): Promise<void> {
+    if (this.#foreign === null) return;
+    const { client, root, machine } = this.#place;
+    await importEntries(this.#foreign.entries, { client, workflow: this.name, root, hash: machine.hash });
+    if (performance.now() > this.#foreign.untilMs) this.#foreign = null;
+  }
+
+  #takeLock(): void {
+    try {
+      if (!this.#place.lock.takeIn()) return;
+      this.#believe();
+      this.lookout.distrust();
+      this.#context.changed();
+    } catch (error) {
+      // As in the middle of a merge: it stays as it is until somebody mends it.
+      this.#context.warn((error as Error).message);
+    }
+  }
+
+  /** What the lock file says that others have made. */
+  #believe(): void {
+    this.#foreign = { entries: this.#place.lock.entries(), untilMs: performance.now() + LOCK_PATIENCE_MS };
+  }
+
   close(): void {
+    if (this.#lockTimer !== null) clearTimeout(this.#lockTimer);
     this.lookout.close();
     this.#saving.now();
     rememberLock(this.#place);

@@ -139,6 +139,64 @@ test('several hundred files at once are each made once', LIMIT, async () => {
   expect(rig.runs('copy')).toBe(301);
 });
 
+test(
+  'a lock file that comes with its outputs while it runs, as by git pull, is believed',
+  LIMIT,
+  async () => {
+    const other = copying({ 'in/second.txt': 'two\n' });
+    await other.run();
+    // Long enough for the lock file to be read before the files are taken, as `settle` usually is.
+    const rig = copying({ 'p.yaml': COPY.replace('50ms', '1s') });
+    const up = await startUp(rig.root);
+    await until(() => rig.has('out/first.txt'));
+    rig.write('out/second.txt', 'two\n');
+    rig.write('in/second.txt', 'two\n');
+    rig.write('p.lock.yaml', other.read('p.lock.yaml'));
+    await until(() => up.recordsOf('p').then((records) => records.some(({ entity }) => entity === 'second')));
+    rig.write('in/third.txt', 'three\n');
+    await until(() => rig.has('out/third.txt'));
+    expect(await up.stop()).toBe(0);
+    expect(rig.runs('copy')).toBe(2);
+    expect(rig.read('p.lock.yaml')).toContain('second');
+    expect((await rig.run()).states_run).toBe(0);
+  },
+);
+
+test('a clone with lock file and outputs is settled as it stands', LIMIT, async () => {
+  const other = copying();
+  await other.run();
+  const files = { 'p.lock.yaml': other.read('p.lock.yaml'), 'out/first.txt': other.read('out/first.txt') };
+  const rig = copying(files);
+  await startUp(rig.root);
+  rig.write('in/second.txt', 'two\n');
+  await until(() => rig.has('out/second.txt'));
+  expect(rig.runs('copy')).toBe(1);
+});
+
+test('with a sentinel a file is taken when the one beside it is there, and at once', LIMIT, async () => {
+  const sentinel = COPY.replace('settle: 50ms', 'settle: 20s, sentinel: "{x}.done"');
+  const rig = project({ 'p.yaml': sentinel, 'in/first.txt': 'one\n', 'in/first.txt.done': '' });
+  const up = await startUp(rig.root);
+  await until(() => rig.has('out/first.txt'));
+  rig.write('in/half.txt', 'half');
+  rig.write('in/second.txt', 'two\n');
+  rig.write('in/second.txt.done', '');
+  await until(() => rig.has('out/second.txt'));
+  expect(rig.has('out/half.txt')).toBe(false);
+  rig.write('in/half.txt', 'whole\n');
+  rig.write('in/half.txt.done', '');
+  await until(() => rig.has('out/half.txt'));
+  expect(rig.read('out/half.txt')).toBe('whole\n');
+  expect(up.stderr()).not.toContain('warning');
+});
+
+test('a file that was renamed into place is not waited for', LIMIT, async () => {
+  const rig = project({ 'p.yaml': COPY.replace('50ms', '10m'), 'aside.txt': 'whole\n', 'in/.keep': '' });
+  await startUp(rig.root);
+  renameSync(join(rig.root, 'aside.txt'), join(rig.root, 'in/moved.txt'));
+  await until(() => rig.has('out/moved.txt'));
+});
+
 test('killed in the middle and started again, it finishes what was left', LIMIT, async () => {
   const names = Array.from({ length: 120 }, (_, i) => `n${i}`);
   const rig = copying(Object.fromEntries(names.map((name) => [`in/${name}.txt`, name])));

@@ -25,10 +25,11 @@ stages:
   - {id: all, type: source, pattern: "in/{name}.txt"}
 `;
 const isOurs = (path: string) => /^in\/[^/.][^/]*\.txt$/.test(path);
-const BURST = 20_000;
+/** Enough for the kernel to drop events; `npm run test:long` takes 20,000. */
+const BURST = Number(process.env.SLUICE_BURST ?? 6_000);
 
 test.each(['0', '50ms'])(
-  'twenty thousand files that come while the event loop is blocked are each told once, with settle: %s',
+  'thousands of files that come while the event loop is blocked are each told once, with settle: %s',
   { timeout: 120_000 },
   async (settle) => {
     const place = await watchedPlace(WORKFLOW(settle), { 'in/first.txt': 'first' });

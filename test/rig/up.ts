@@ -2,6 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject, onTestFinished } from 'vitest';
 import { PROGRAM } from './cli.ts';
@@ -9,6 +11,8 @@ import { PROGRAM } from './cli.ts';
 export interface Up {
   readonly url: string;
   readonly stderr: () => string;
+  /** What it knows to have been made of what. */
+  recordsOf(workflow: string): Promise<readonly { readonly entity: string }[]>;
   /** Ends it as `signal` would; its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -31,7 +35,14 @@ export async function startUp(cwd: string, ...args: string[]): Promise<Up> {
     return /^watching /m.test(stderr);
   });
   const [, url] = /listening on (\S+)/.exec(stderr)!;
-  return { url: url!, stderr: () => stderr, stop };
+  const recordsOf = async (workflow: string) => {
+    const token = readFileSync(join(cwd, '.sluice', 'admin-token'), 'utf8').trim();
+    const answer = await fetch(`${url}/api/workflows/${workflow}/records`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    return (await answer.json()) as { entity: string }[];
+  };
+  return { url: url!, stderr: () => stderr, stop, recordsOf };
 }
 
 /** Asks again until it is so; the test's own time limit is the only one. */
