@@ -47,7 +47,10 @@ export class Reported {
       else this.#set(at, line.name, line.kind === 'told' ? line.digest : UNKNOWN);
     });
     this.#isWritten = read === 'whole';
-    if (read === 'none') this.#directories.clear();
+    if (read === 'none') {
+      this.#directories.clear();
+      [this.#slots, this.#free.length] = [0, 0];
+    }
   }
 
   /** Those that were there. */
