@@ -74,6 +74,7 @@ export class Reported {
 
   /** About to be told: whoever reads this after a crash knows that it may have been, and tells it again. */
   doubt(observations: readonly Observation[]): void {
+    if (this.#header !== null) this.#read();
     for (const { path } of observations) {
       const [at, name] = split(path);
       if (this.#isRead) this.#set(at, name, UNKNOWN);
@@ -150,8 +151,8 @@ export class Reported {
   save(): void {
     if (this.#isOpen) this.#unsaved.push({ kind: 'closed' });
     this.#isOpen = false;
-    this.#known.clear();
     this.#flush();
+    this.#known.clear();
   }
 
   #flush(): void {

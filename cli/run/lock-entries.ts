@@ -24,26 +24,31 @@ export interface ImportContext {
 }
 
 export async function importEntries(entries: readonly LockEntry[], context: ImportContext): Promise<void> {
-  const { client, workflow, root, hash } = context;
+  const { client, workflow } = context;
   for (let from = 0; from < entries.length; from += AT_ONCE) {
     const recipes: Record<string, RecordedRecipe> = {};
-    const records = entries.slice(from, from + AT_ONCE).map(({ stage, entity, state, recipe }) => {
-      const body = bodyOf(recipe);
-      const id = hashValue(hash, 'recipe', body as unknown as Json);
-      recipes[id] = body;
-      return {
-        ...{ stage, entity, cache_key: state.cache_key, recipe: id, skipped: state.status === 'skipped' },
-        deps: state.deps.map(({ path, hash: content }) => ({ path, hash: content })),
-        outs: state.outs.map((out) => ({
-          path: pathId(resolve(root, out.path)),
-          hash: out.hash,
-          size: out.total_bytes ?? 0,
-        })),
-      };
+    const records = entries.slice(from, from + AT_ONCE).map((entry) => {
+      const record = recordOf(entry, context);
+      recipes[record.recipe] = bodyOf(entry.recipe);
+      return { ...record, stage: entry.stage, entity: entry.entity };
     });
     const to = client.api.workflows[':name{[^]+}'].records;
     await answerOf(to.$post({ param: { name: encodeURIComponent(workflow) }, json: { recipes, records } }));
   }
+}
+
+/** As the control plane keeps it, and a claim brings it along. */
+export function recordOf({ state, recipe }: LockEntry, { root, hash }: Pick<ImportContext, 'root' | 'hash'>) {
+  return {
+    ...{ cache_key: state.cache_key, skipped: state.status === 'skipped' },
+    recipe: hashValue(hash, 'recipe', bodyOf(recipe) as unknown as Json),
+    deps: state.deps.map(({ path, hash: content }) => ({ path, hash: content })),
+    outs: state.outs.map((out) => ({
+      path: pathId(resolve(root, out.path)),
+      hash: out.hash,
+      size: out.total_bytes ?? 0,
+    })),
+  };
 }
 
 function bodyOf(recipe: Recipe): RecordedRecipe {

@@ -14,7 +14,7 @@ import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { type Perform, performingOf } from '../perform.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
-import { importEntries } from '../run/lock-entries.ts';
+import { importEntries, recordOf } from '../run/lock-entries.ts';
 import { type LockEntry, LockRecords } from '../run/lock-records.ts';
 import { isOwnLock, type Place, register, rememberLock, watchingOf } from '../run/look.ts';
 import { type MachineBase, machineFor } from '../run/machine.ts';
@@ -116,7 +116,19 @@ export class KeptWorkflow {
   }
 
   perform(items: readonly Claimed[], signal: AbortSignal): Promise<readonly Performed[]> {
-    return this.#perform(items, signal);
+    return this.#perform(
+      items.map((item) => this.#withForeign(item)),
+      signal,
+    );
+  }
+
+  /** A claim may come between the look that made a state known and the import of its record. */
+  #withForeign(item: Claimed): Claimed {
+    const { stage, entity } = item;
+    const entry = this.#foreign?.entries.find((each) => each.stage === stage && each.entity === entity);
+    if (entry === undefined) return item;
+    const { root, machine } = this.#place;
+    return { ...item, records: [recordOf(entry, { root, hash: machine.hash }), ...item.records] };
   }
 
   observe(observations: readonly Observation[]): Promise<void> {

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { DURATION_PATTERN, parseDuration } from '../duration.ts';
+import { parsePattern } from '../pattern.ts';
 import type { Json } from '../words.ts';
 
 export const json: z.ZodType<Json> = z.lazy(() =>
@@ -98,11 +99,25 @@ export const policy = z.strictObject({
   on_source_removed: z.enum(['keep', 'clean']).optional(),
 });
 
+/** In the directory of the file that it is about, so it names no other. */
+function isSentinel(text: string): boolean {
+  const parsed = parsePattern(text);
+  return (
+    parsed.ok &&
+    !parsed.pattern.directory &&
+    parsed.pattern.segments.length === 1 &&
+    parsed.pattern.variables.length > 0
+  );
+}
+
 export const watch = z.strictObject({
   settle: duration.optional(),
   ignore: names.optional(),
   poll: z.union([z.literal('auto'), z.boolean()]).optional(),
-  sentinel: z.string().optional(),
+  sentinel: z
+    .string()
+    .refine(isSentinel, "expected the name of a file beside another, with a variable: '{x}.done'")
+    .optional(),
 });
 
 /** What the head of every workflow file may say, whichever front end follows. */

@@ -8,17 +8,24 @@ import { ignoreRule } from '../../host/ignore.ts';
 import { createPathHasher } from '../../host/path-hash.ts';
 import { StatCache } from '../../host/stat-cache.ts';
 import type { Observation } from '../../schema/wire.ts';
-import { type ReportContext, reportAll } from '../../watcher/report.ts';
+import { type ReportContext, reportAll, reportAt } from '../../watcher/report.ts';
 import { Reported } from '../../watcher/reported.ts';
+import { Sight } from '../../watcher/sight.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 
 /** A folder, a look at `in/{group}/{name}`, and what a control plane that takes everything was told. */
 function looking(files: Readonly<Record<string, string>>) {
   const root = temporaryFolder(files);
   const trouble = { unreadable: '', unsettled: '' };
+  const calls = { list: 0, stat: 0 };
   const disk: Disk = {
     ...DISK,
+    stat: (path) => {
+      calls.stat += 1;
+      return DISK.stat(path);
+    },
     list: (path) => {
+      calls.list += 1;
       if (path === join(root, trouble.unreadable)) throw denied(path);
       return DISK.list(path);
     },
@@ -47,6 +54,16 @@ function looking(files: Readonly<Record<string, string>>) {
       writeFileSync(join(root, name), text);
     },
     remove: (name: string) => rmSync(join(root, name)),
+    async lookAt(...names: string[]) {
+      [told.length, calls.list, calls.stat] = [0, 0, 0];
+      const sight = new Sight([{ pattern: join(root, 'in/{group}/{name}'), glob: null }], context);
+      await reportAt(
+        names.map((name) => join(root, name)),
+        sight,
+        context,
+      );
+      return { told: [...told].sort(), ...calls };
+    },
     async look() {
       told.length = 0;
       const pattern = join(root, 'in/{group}/{name}');
@@ -87,4 +104,28 @@ test('of a file that is still being written nothing is said until it has settled
   rig.write('in/a/x', 'changed');
   rig.trouble.unsettled = 'in/a/x';
   expect((await rig.look()).told).toEqual([]);
+});
+
+test.each([10, 1_000])(
+  'a path that something happened to is looked at alone, among %d files',
+  async (count) => {
+    const rig = looking(Object.fromEntries(Array.from({ length: count }, (_, i) => [`in/a/f${i}`, '1'])));
+    await rig.look();
+    rig.write('in/a/new', '1');
+    rig.write('in/a/f1', 'another');
+    expect(await rig.lookAt('in/a/new', 'in/a/.hidden', 'elsewhere')).toEqual({
+      ...{ told: ['seen a/new'], list: 0, stat: 1 },
+    });
+    expect((await rig.lookAt('in/a/f1')).told).toEqual(['seen a/f1']);
+    rig.remove('in/a/new');
+    expect((await rig.lookAt('in/a/new')).told).toEqual(['gone a/new']);
+  },
+);
+
+test('of a directory that something happened to, everything below it is looked at', async () => {
+  const rig = looking({ 'in/a/x': '1', 'in/b/y': '1' });
+  await rig.look();
+  rig.write('in/c/z', '1');
+  rig.remove('in/b/y');
+  expect((await rig.lookAt('in/c', 'in/b')).told).toEqual(['gone b/y', 'seen c/z']);
 });
