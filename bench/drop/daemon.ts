@@ -46,6 +46,9 @@ export function startDaemon({ command, ready, stop }: Watching, folder: string):
       });
   });
   const exited = once(child, 'exit');
+  // Whoever ends the bench ends them, before their folders go: as groups of their own they would not hear of it.
+  const endAtOnce = () => signal('SIGKILL');
+  process.prependOnceListener('exit', endAtOnce);
   return {
     readySeconds,
     said: () => lines.slice(-5).join(' | '),
@@ -57,6 +60,7 @@ export function startDaemon({ command, ready, stop }: Watching, folder: string):
       const late = setTimeout(() => signal('SIGKILL'), 10_000);
       await exited;
       clearTimeout(late);
+      process.off('exit', endAtOnce);
       // What ignored the first signal after its parent had gone.
       signal('SIGKILL');
     },

@@ -15,12 +15,18 @@ export async function inPlaces<T>(act: (places: Places) => Promise<T>): Promise<
   const scratch = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   // Below node_modules, so that what is not bundled is found.
   const installed = mkdtempSync(join(process.cwd(), 'node_modules/.cache-bench-'));
+  const tidy = () => {
+    for (const folder of [installed, scratch]) remove(folder);
+  };
+  process.once('exit', tidy);
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
   try {
     for (const name of ['bin', 'dist', 'package.json'])
       cpSync(name, join(installed, name), { recursive: true });
     return await act({ scratch, program: join(installed, 'bin/sluice.js') });
   } finally {
-    for (const folder of [installed, scratch]) remove(folder);
+    process.off('exit', tidy);
+    tidy();
   }
 }
 
@@ -28,5 +34,6 @@ export async function inPlaces<T>(act: (places: Places) => Promise<T>): Promise<
 export function remove(folder: string): void {
   const mounted = join(folder, '.tup/mnt');
   if (existsSync(mounted)) spawnSync('fusermount3', ['-uqz', mounted]);
-  rmSync(folder, { recursive: true, force: true });
+  // What was just ended may still be writing there.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
