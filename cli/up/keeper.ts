@@ -31,6 +31,8 @@ export class Keeper {
   #draining = Promise.resolve();
   #retryAtMs = Number.POSITIVE_INFINITY;
   #wakeWork: () => void = () => {};
+  /** Since what there was to do was asked for: remembered, for it may come while that is being answered. */
+  #isPoked = false;
   #isReady = false;
   #tellReady: () => void = () => {};
   readonly #ready = new Promise<void>((resolve) => {
@@ -84,7 +86,7 @@ export class Keeper {
       this.#kept.set(name, workflow);
     } finally {
       this.#isChanging = false;
-      this.#wakeWork();
+      this.poke();
       this.#rounds.wake();
     }
   }
@@ -120,11 +122,13 @@ export class Keeper {
 
   async #working(): Promise<void> {
     while (!this.#stop.isStopped) {
+      this.#isPoked = false;
       this.#draining = this.#isReady && !this.#isChanging ? this.#pool.drain() : Promise.resolve();
       await this.#draining;
       for (const workflow of this.#kept.values()) workflow.rest();
       const retryInMs = Math.max(0, this.#retryAtMs - Date.now());
       if (retryInMs === 0) this.#retryAtMs = Number.POSITIVE_INFINITY;
+      if (this.#isPoked) continue;
       await this.#rest(Math.min(retryInMs, LONGEST_REST_MS), (wake) => {
         this.#wakeWork = wake;
       });
@@ -139,6 +143,7 @@ export class Keeper {
 
   /** There may be something to do. */
   poke(): void {
+    this.#isPoked = true;
     this.#wakeWork();
     this.#pool.poke();
   }
