@@ -111,7 +111,7 @@ export class Keeper {
 
   stop(): void {
     this.#stop.afterWhatRuns();
-    this.#wakeWork();
+    this.poke();
     this.#rounds.stop();
   }
 
@@ -121,8 +121,9 @@ export class Keeper {
   }
 
   async #working(): Promise<void> {
-    while (!this.#stop.isStopped) {
+    for (;;) {
       this.#isPoked = false;
+      if (this.#stop.isStopped) break;
       this.#draining = this.#isReady && !this.#isChanging ? this.#pool.drain() : Promise.resolve();
       await this.#draining;
       for (const workflow of this.#kept.values()) workflow.rest();

@@ -156,7 +156,6 @@ test(
     rig.write('in/third.txt', 'three\n');
     await until(() => rig.has('out/third.txt'));
     expect(await up.stop()).toBe(0);
-    if (rig.runs('copy') !== 2) console.log(up.stderr(), rig.read('p.events.jsonl'));
     expect(rig.runs('copy')).toBe(2);
     expect(rig.read('p.lock.yaml')).toContain('second');
     expect((await rig.run()).states_run).toBe(0);
