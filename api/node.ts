@@ -22,8 +22,10 @@ export interface ListenOptions {
 }
 
 export async function listen(app: Answering, { port, hostname }: ListenOptions): Promise<Listening> {
-  // Nothing is trusted that comes over the network: the bindings are empty, whatever Node's own would be.
-  const server = createAdaptorServer({ fetch: (request) => app.fetch(request, {}) }) as Server;
+  // Nothing is trusted that comes over the network: the bindings say nothing else, whatever Node's own would be.
+  const server = createAdaptorServer({
+    fetch: (request) => app.fetch(request, { keepsLength: true }),
+  }) as Server;
   server.listen(port, hostname);
   await Promise.race([
     once(server, 'listening'),

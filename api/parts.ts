@@ -60,8 +60,12 @@ export interface Guard {
 }
 
 export interface AppEnv {
-  /** Only code in this process can pass `trusted`, as the second argument of `app.fetch`. */
-  Bindings: { trusted?: Caller };
+  Bindings: {
+    /** Only code in this process can pass it, as the second argument of `app.fetch`; its bodies are in memory. */
+    trusted?: Caller;
+    /** The server ends a body where its Content-Length says, so that it needs no watching. */
+    keepsLength?: true;
+  };
   Variables: {
     caller: Caller;
     parts: Parts;

@@ -174,7 +174,7 @@ function linkedAndOpen(kind: 'after' | 'far'): string {
 }
 
 // In bulk and not by trigger: a statement of a trigger opens every index of the table anew for each row, which made
-// this three times as much.
+// this twice as much.
 const RUNNING = `UPDATE states SET status = 'running', token = x.token, lease_until = x.lease_until
   FROM (SELECT token, state_id, lease_until FROM attempts WHERE token > ${NEWEST_TOKEN} - ?1 AND claim = ?2) x
   WHERE states.id = x.state_id AND states.status <> 'running'`;

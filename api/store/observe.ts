@@ -74,7 +74,9 @@ function writeHashes(target: string, observations: readonly Observation[], nowMs
   return inChunks(rows).map((json) => sql(HASHES, json, target, nowMs));
 }
 
+// Of a path that nobody makes it is known at once what its readers are to be told; of the others a trigger finds it out.
 const HASHES = `UPDATE paths SET
+    told = CASE WHEN paths.maker_id IS NOT NULL THEN paths.told WHEN x.hash IS NULL THEN 2 ELSE 0 END,
     hash = x.hash, size = x.size, files = x.files, seen_at = ?3,
     discovered_at = coalesce(paths.discovered_at, ?3),
     sequence = ${NEWEST_TOKEN}

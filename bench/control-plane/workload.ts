@@ -51,7 +51,7 @@ export async function drain(
   return done;
 }
 
-export function resultOf({ token, root, entity }: Claimed) {
+function resultOf({ token, root, entity }: Claimed) {
   const read = hashOf(Number(entity.slice(1)));
   return {
     token,

@@ -31,6 +31,43 @@ export const cheaperResults: Migration = {
          UPDATE paths SET told = ${TOLD} WHERE id = NEW.id;
        END`,
     ),
+    // One statement for both kinds of readers.
+    ...replaced(
+      'paths_told',
+      `AFTER UPDATE OF told ON paths
+         WHEN OLD.told <> NEW.told AND EXISTS (SELECT 1 FROM inputs WHERE path_id = NEW.id) BEGIN
+         UPDATE states SET blockers = blockers + (
+             SELECT CASE i.member WHEN 0 THEN (NEW.told > 0) - (OLD.told > 0) ELSE (NEW.told = 1) - (OLD.told = 1) END
+             FROM inputs i WHERE i.path_id = NEW.id AND i.state_id = states.id)
+           WHERE id IN (SELECT state_id FROM inputs WHERE path_id = NEW.id
+             AND CASE member WHEN 0 THEN (NEW.told > 0) <> (OLD.told > 0) ELSE (NEW.told = 1) <> (OLD.told = 1) END);
+       END`,
+    ),
+    // Nothing is new to states that never were made when a file appears or changes: they are stale, without a reason.
+    ...replaced(
+      'paths_changed',
+      `AFTER UPDATE OF hash ON paths
+         WHEN OLD.hash IS NOT NEW.hash AND EXISTS (
+           SELECT 1 FROM inputs i JOIN states s ON s.id = i.state_id
+           WHERE i.path_id = NEW.id AND (NEW.hash IS NULL OR s.status <> 'stale' OR s.cache_key IS NOT NULL)) BEGIN
+         INSERT INTO reasons (state_id, kind, path_id, old, now, sequence)
+           SELECT i.state_id, 'dep', NEW.id, OLD.hash, NEW.hash, NEW.sequence
+           FROM inputs i JOIN states s ON s.id = i.state_id
+           WHERE i.path_id = NEW.id AND s.source = 0 AND (s.cache_key IS NOT NULL OR s.status = 'running')
+           ON CONFLICT (state_id, kind, path_id) DO UPDATE SET now = excluded.now, sequence = excluded.sequence;
+         UPDATE states SET status = CASE source WHEN 1 THEN 'fresh' ELSE 'stale' END
+           WHERE id IN (SELECT state_id FROM inputs WHERE path_id = NEW.id) AND CASE source
+             WHEN 1 THEN NEW.hash IS NOT NULL AND status = 'orphan'
+             ELSE status IN ('fresh', 'skipped', 'failed', 'exhausted', 'orphan') END;
+         UPDATE states SET status = 'orphan'
+           WHERE NEW.hash IS NULL AND status <> 'running'
+             AND coalesce((SELECT m.status FROM states m WHERE m.id = NEW.maker_id), 'orphan') = 'orphan'
+             AND id IN (SELECT state_id FROM inputs WHERE path_id = NEW.id AND driver = 1)
+             AND NOT EXISTS (SELECT 1 FROM inputs i JOIN paths p ON p.id = i.path_id
+               LEFT JOIN states m ON m.id = p.maker_id
+               WHERE i.state_id = states.id AND i.driver = 1 AND (p.hash IS NOT NULL OR m.status <> 'orphan'));
+       END`,
+    ),
     // What a running state makes is no news about it, unless there is a reason that it answers.
     ...replaced(
       'paths_altered',
