@@ -1,8 +1,8 @@
 // `sluice lock FILE`: takes what is on disk into the lock file, running nothing; `--verify` compares the two.
 
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadBlake3 } from '../host/blake3.ts';
+import { projectRootOf } from '../host/project-root.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation } from './command.ts';
 import { type LoadedWorkflow, loadFile, stemOf } from './load-file.ts';
@@ -11,7 +11,8 @@ import { verifyOutputs } from './lock/verify.ts';
 import { lookHere } from './look/look-here.ts';
 import { explained } from './refused.ts';
 import { renderAdopted, renderVerified } from './render/lock.ts';
-import { LockRecords } from './run/lock-records.ts';
+import type { LockRecords } from './run/lock-records.ts';
+import { lockOf } from './run/look.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const file = positionals[0]!;
@@ -49,7 +50,9 @@ function lockPathOf({ path }: LoadedWorkflow): string {
 
 function readLock(loaded: LoadedWorkflow, file: string): LockRecords {
   const path = lockPathOf(loaded);
-  if (existsSync(path)) return new LockRecords(path, loaded.workflow, loadBlake3().hash);
+  const project = projectRootOf(dirname(loaded.path));
+  const lock = lockOf(loaded, { project, own: join(project, '.sluice'), blake3: loadBlake3() });
+  if (lock.exists) return lock;
   throw new CliError({
     code: 'no-lock-file',
     message: `there is no lock file to verify: ${shown(path)} does not exist`,

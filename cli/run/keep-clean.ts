@@ -35,8 +35,8 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
   if (force || machine.looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
   const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
   const texts = [
-    lookAtText(loaded.path, loaded.text, machine),
-    ...(lock.text === null ? [] : [lookAtText(lockPath, lock.text, machine)]),
+    lookAtBytes(loaded.path, Buffer.from(loaded.text), machine),
+    ...(lock.bytes === null ? [] : [lookAtBytes(lockPath, lock.bytes, machine)]),
   ];
   const database = join(own, 'state.db');
   if (texts.includes(null) || hasLog(database)) return;
@@ -69,10 +69,10 @@ function hasLog(database: string): boolean {
 }
 
 /** Its stamp, if what is there is what was read. */
-function lookAtText(path: string, text: string, { hash }: Machine): CleanLook | null {
+function lookAtBytes(path: string, bytes: Buffer, { hash }: Machine): CleanLook | null {
   const stamp = DISK.stat(path);
-  if (stamp === null || readFileSync(path, 'utf8') !== text) return null;
-  return { path, how: 'stat', stamp, digest: hash(Buffer.from(text)), isTold: false };
+  if (stamp === null || !readFileSync(path).equals(bytes)) return null;
+  return { path, how: 'stat', stamp, digest: hash(bytes), isTold: false };
 }
 
 function isAlwaysDue({ deterministic, kind, deps, after }: Stage): boolean {

@@ -1,18 +1,17 @@
 // Tells the control plane in this process how one workflow stands on disk: its definition, its files, and the records
 // that its lock file brings. What `run` does before it decides anything, and all that `status` needs to answer truly.
 
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Blake3Implementation } from '../../host/blake3.ts';
 import { answerOf, type Client } from '../../host/client.ts';
 import { shown } from '../../schema/diagnostic.ts';
 import type { Json } from '../../schema/words.ts';
 import { type ReportContext, reportAll } from '../../watcher/report.ts';
 import { Reported } from '../../watcher/reported.ts';
 import { CliError } from '../command.ts';
-import type { LoadedWorkflow } from '../load-file.ts';
+import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { importEntries } from './lock-entries.ts';
-import type { LockRecords } from './lock-records.ts';
+import { LockRecords } from './lock-records.ts';
 import { fileNameFor, type Machine } from './machine.ts';
 
 /** As runs and looks call themselves and this machine. */
@@ -69,30 +68,26 @@ export async function look(watching: Watching): Promise<number> {
 /** A lock file whose bytes are not the ones we wrote last came from elsewhere (SEMANTICS 1). */
 export async function importLock(place: Place): Promise<void> {
   const { lock, client, root, machine, loaded } = place;
-  if (lock.text === null || isOwnLock(place, lock.text)) return;
+  if (!lock.exists || lock.isOurs()) return;
   const context = { client, workflow: loaded.workflow.name, root, hash: machine.hash };
   await importEntries(lock.entries(), context);
 }
 
-export function rememberLock(place: Place): void {
-  const { text } = place.lock;
-  if (text === null) return;
-  const note = lockNote(place);
-  mkdirSync(dirname(note), { recursive: true });
-  writeFileSync(note, digestOf(text));
-}
-
-function isOwnLock(place: Place, text: string): boolean {
-  const note = lockNote(place);
-  return existsSync(note) && readFileSync(note, 'utf8') === digestOf(text);
-}
-
-function lockNote({ own, project, loaded }: Place): string {
-  return join(own, 'locks', fileNameFor(project, loaded.path));
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** The lock file beside a workflow. */
+export function lockOf(
+  loaded: LoadedWorkflow,
+  {
+    project,
+    own,
+    blake3,
+  }: { readonly project: string; readonly own: string; readonly blake3: Blake3Implementation },
+): LockRecords {
+  const { path, workflow } = loaded;
+  return new LockRecords({
+    path: join(dirname(path), `${stemOf(path)}.lock.yaml`),
+    note: join(own, 'locks', fileNameFor(project, path)),
+    ...{ workflow, blake3 },
+  });
 }
 
 function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {

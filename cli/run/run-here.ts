@@ -16,8 +16,7 @@ import { endRun } from './end-run.ts';
 import { EventLog } from './event-log.ts';
 import { keepClean } from './keep-clean.ts';
 import { KeepResults } from './keep-results.ts';
-import { LockRecords } from './lock-records.ts';
-import { importLock, look, RUNNER, register, rememberLock, watchingOf } from './look.ts';
+import { importLock, lockOf, look, RUNNER, register, watchingOf } from './look.ts';
 import { openMachine } from './machine.ts';
 import { openState } from './open-state.ts';
 import { Recipes } from './recipes.ts';
@@ -33,11 +32,7 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
   const lookedAtMs = Date.now();
   const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
   try {
-    const lock = new LockRecords(
-      join(root, `${stemOf(loaded.path)}.lock.yaml`),
-      loaded.workflow,
-      machine.hash,
-    );
+    const lock = lockOf(loaded, { project, own, blake3: machine.blake3 });
     const reached = inProcess(await openState(own, io, request.warn), io);
     const tools = { client: reached.client, machine, lock, own, root };
     let done: Done;
@@ -96,11 +91,12 @@ async function toTheEnd(parts: RunParts): Promise<Done> {
   try {
     await workHere(parts, { id, stages, watching });
     const outcome = await endRun(parts, { id, stages, begun });
+    saving.now();
+    tools.lock.remember();
     return { outcome, reported: watching.reported };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     watching.reported.save();
     saving.now();
-    rememberLock(place);
   }
 }

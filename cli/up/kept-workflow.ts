@@ -18,8 +18,7 @@ import type { Io } from '../command.ts';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
-import { LockRecords } from '../run/lock-records.ts';
-import { importLock, type Place, register, rememberLock, type Watching, watchingOf } from '../run/look.ts';
+import { importLock, lockOf, type Place, register, type Watching, watchingOf } from '../run/look.ts';
 import { type MachineBase, machineFor } from '../run/machine.ts';
 import { Recipes } from '../run/recipes.ts';
 import type { StateResult } from '../run/results.ts';
@@ -68,7 +67,7 @@ export class KeptWorkflow {
     });
     const machine = machineFor(context.base, { workflow, path, root, disk: watches.disk });
     machine.looks.stop();
-    const lock = new LockRecords(join(root, `${stemOf(path)}.lock.yaml`), workflow, machine.hash);
+    const lock = lockOf(loaded, { ...context, blake3: machine.blake3 });
     const place: Place = {
       ...{ loaded, project: context.project, own: context.own, root, set: {}, client: context.client, lock },
       machine: { ...machine, close: async () => {} },
@@ -101,7 +100,7 @@ export class KeptWorkflow {
       http: { resolve: resolveHost, refuse: null },
       workBase: workBase({ root: project, workflowDir: root, policyWorkDir: workflow.policy.workDir }),
       get hasLockFile() {
-        return lock.text !== null;
+        return lock.exists;
       },
       manifests: new Manifests(),
       recipe: (hash: string) => this.#recipes.find(hash),
@@ -156,7 +155,7 @@ export class KeptWorkflow {
     this.watches.close();
     this.#watching.reported.save();
     this.#saving.now();
-    rememberLock(this.#place);
+    this.#place.lock.remember();
     // What `run` may believe without looking was written before this process changed things.
     rmSync(join(this.#context.own, 'clean'), { recursive: true, force: true });
   }
