@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
     : null;
   if (checked?.kind !== 'clean') {
     const long = await import('./run.ts');
-    return long.run(invocation);
+    return long.run(invocation, checked?.kind === 'changed' ? checked : null);
   }
   const found = checked.summary;
   const id = `r-${randomBytes(6).toString('hex')}`;

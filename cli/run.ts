@@ -18,13 +18,17 @@ import { refuseMissing } from './refuse-missing.ts';
 import { renderGitFiles } from './render/git-files.ts';
 import { progressTerminal, TerminalProgress } from './render/live-progress.ts';
 import { renderRun, renderState, renderWarning } from './render/run.ts';
+import type { Changed } from './run/clean-place.ts';
 import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
 import { jobsOf } from './run/jobs.ts';
 import { runHere } from './run/run-here.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
-export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
+export async function run(
+  { values, positionals, io }: Invocation,
+  changed: Changed | null = null,
+): Promise<ExitCode> {
   const file = positionals[0]!;
   const set = readOverrides(list(values, 'set'), file, io);
   const loaded = loadFile(file, io, set);
@@ -48,7 +52,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   try {
     const all = flag(values, 'all');
     const outcome = await runHere({
-      ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), all, capacity, io },
+      ...{ loaded, project, set: set ?? {}, stage, force: flag(values, 'force'), changed, all, capacity, io },
       report: (result) => tell(renderState(withFailureText(result, { file, workOf }), io)),
       warn: (warning) => tell(renderWarning(warning, io)),
       progress,

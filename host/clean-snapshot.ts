@@ -128,6 +128,12 @@ export class CleanSnapshot {
     return this.#own.every(({ path, row }) => new Check(this.#kept).look(path, row));
   }
 
+  /** Whether this is the content that a file had. */
+  vouchesFor(path: string, digest: Uint8Array): boolean {
+    const rows = this.#kept.rowsOf([path]).get(path) ?? [];
+    return rows.some((row) => isEqual(digestAt(this.#kept, row) ?? NONE, digest));
+  }
+
   /**
    * Keeps a new verdict of nothing to do that differs from the old one by the content of these files alone. False, and
    * nothing kept, if one of them is not among its looks.
@@ -159,6 +165,8 @@ function digestAt({ digests }: CleanFile, row: number): Uint8Array | null {
   const digest = digests.subarray(row * DIGEST_BYTES, (row + 1) * DIGEST_BYTES);
   return digest.every((byte) => byte === 0) ? null : digest;
 }
+
+const NONE = new Uint8Array(0);
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;

@@ -9,6 +9,7 @@ import type { Reported } from '../../watcher/reported.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
 import { type CleanSummary, cleanFile, cleanKey } from './clean-place.ts';
 import type { LockRecords } from './lock-records.ts';
+import { lockPathOf } from './look.ts';
 import type { Machine } from './machine.ts';
 
 export interface CleanRequest {
@@ -33,7 +34,7 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
   const { loaded, project, set, stage, force } = request;
   const { machine, lock, own, lookedAtMs } = kept;
   if (force || machine.looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
-  const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
+  const lockPath = lockPathOf(loaded.path);
   const texts = [
     lookAtBytes(loaded.path, Buffer.from(loaded.text), machine),
     ...(lock.bytes === null ? [] : [lookAtBytes(lockPath, lock.bytes, machine)]),
@@ -64,7 +65,7 @@ function* detailed({ machine, reported }: Kept): Generator<CleanLook> {
 }
 
 /** What is still in the write-ahead log is not in the file, whose stamp would then say too little. */
-function hasLog(database: string): boolean {
+export function hasLog(database: string): boolean {
   return (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 

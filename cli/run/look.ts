@@ -49,13 +49,17 @@ export async function register({ loaded, root, set, client }: Place): Promise<vo
 }
 
 /** What the control plane wants to know of this machine, and what it has been told before. */
-export async function watchingOf({ client, machine, own, root, loaded, project }: Place): Promise<Watching> {
+export async function watchingOf(place: Place): Promise<Watching> {
+  const { client, machine, root, loaded } = place;
   const { database, workflows } = await answerOf(client.api.watch.$get({ query: { target: TARGET } }));
   const mine = workflows.find(({ workflow }) => workflow === loaded.workflow.name);
-  const file = join(own, 'reported', fileNameFor(project, loaded.path));
-  const reported = new Reported(file, { database, definition: mine?.definition ?? '' });
+  const reported = new Reported(reportedFile(place), { database, definition: mine?.definition ?? '' });
   const patterns = mine?.patterns ?? [];
   return { ...machine, client, target: TARGET, watcher: RUNNER, root, reported, patterns };
+}
+
+export function reportedFile({ own, project, loaded }: Pick<Place, 'own' | 'project' | 'loaded'>): string {
+  return join(own, 'reported', fileNameFor(project, loaded.path));
 }
 
 /** How many observations were news. */
@@ -73,7 +77,10 @@ export async function importLock(place: Place): Promise<void> {
   await importEntries(lock.entries(), context);
 }
 
-/** The lock file beside a workflow. */
+export function lockPathOf(workflowFile: string): string {
+  return join(dirname(workflowFile), `${stemOf(workflowFile)}.lock.yaml`);
+}
+
 export function lockOf(
   loaded: LoadedWorkflow,
   {
@@ -84,13 +91,13 @@ export function lockOf(
 ): LockRecords {
   const { path, workflow } = loaded;
   return new LockRecords({
-    path: join(dirname(path), `${stemOf(path)}.lock.yaml`),
+    path: lockPathOf(path),
     note: join(own, 'locks', fileNameFor(project, path)),
     ...{ workflow, blake3 },
   });
 }
 
-function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
+export function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
   return new CliError({
     code: 'unusable-path',
     message: `${shown(path)}: ${reason}`,

@@ -5,6 +5,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { loadBlake3 } from '../../host/blake3.ts';
 import { answerOf } from '../../host/client.ts';
 import type { Reported } from '../../watcher/reported.ts';
 import { inProcess } from '../control-plane.ts';
@@ -12,11 +13,13 @@ import { stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { Ask } from './ask.ts';
 import { beginRun } from './begin-run.ts';
+import type { Changed } from './clean-place.ts';
 import { endRun } from './end-run.ts';
 import { EventLog } from './event-log.ts';
+import { canGoOn, readsMany, renewClean, type Ended as Told, tellChanged } from './go-on.ts';
 import { keepClean } from './keep-clean.ts';
 import { KeepResults } from './keep-results.ts';
-import { importLock, lockOf, look, RUNNER, register, watchingOf } from './look.ts';
+import { importLock, lockOf, look, type Place, RUNNER, register, type Watching, watchingOf } from './look.ts';
 import { openMachine } from './machine.ts';
 import { openState } from './open-state.ts';
 import { Recipes } from './recipes.ts';
@@ -30,21 +33,26 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
   mkdirSync(own, { recursive: true });
   const root = dirname(loaded.path);
   const lookedAtMs = Date.now();
-  const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own });
+  const blake3 = loadBlake3();
+  const lock = lockOf(loaded, { project, own, blake3 });
+  const changed = canGoOn(request.changed, request, { lock, blake3 }) ? request.changed : null;
+  const hasMemory = changed === null || readsMany(request);
+  const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own, hasMemory });
   try {
-    const lock = lockOf(loaded, { project, own, blake3: machine.blake3 });
     const reached = inProcess(await openState(own, io, request.warn), io);
     const tools = { client: reached.client, machine, lock, own, root };
-    let done: Done;
+    let ended: Ended;
     try {
-      done = await toTheEnd(partsOf(request, tools));
+      ended = await toTheEnd(partsOf(request, tools), changed);
     } catch (error) {
       throw explained(error);
     } finally {
       await reached.close();
     }
-    const { outcome, reported } = done;
-    if (outcome.results.length === 0) keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
+    const { outcome, reported } = ended;
+    if (changed !== null) renewClean(changed, request, lock, ended);
+    else if (outcome.results.length === 0)
+      keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
     return outcome;
   } finally {
     await machine.close();
@@ -67,20 +75,15 @@ function partsOf(request: RunRequest, tools: Tools): RunParts {
   return { request, tools, ask, log, saving, kept, recipes, stop };
 }
 
-interface Done {
-  readonly outcome: RunOutcome;
+interface Ended extends Told {
   readonly reported: Reported;
 }
 
-async function toTheEnd(parts: RunParts): Promise<Done> {
+async function toTheEnd(parts: RunParts, changed: Changed | null): Promise<Ended> {
   const { request, tools, stop, saving } = parts;
   const begun = performance.now();
-  await answerOf(tools.client.api.work.restart.$post({ json: { runner: RUNNER } }));
   const place = { ...tools, ...request };
-  await register(place);
-  const watching = await watchingOf(place);
-  if ((await look(watching)) > 0) tools.machine.looks.stop();
-  await importLock(place);
+  const watching = changed === null ? await lookAll(place) : await goOn(place, changed);
   const { id, stages } = await beginRun(parts);
   const onSignal = () => {
     stop.atOnce();
@@ -93,10 +96,25 @@ async function toTheEnd(parts: RunParts): Promise<Done> {
     const outcome = await endRun(parts, { id, stages, begun });
     saving.now();
     tools.lock.remember();
-    return { outcome, reported: watching.reported };
+    return { outcome, reported: watching.reported, told: new Map(watching.reported.news()) };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     watching.reported.save();
     saving.now();
   }
+}
+
+async function lookAll(place: Place): Promise<Watching> {
+  await answerOf(place.client.api.work.restart.$post({ json: { runner: RUNNER } }));
+  await register(place);
+  const watching = await watchingOf(place);
+  if ((await look(watching)) > 0) place.machine.looks.stop();
+  await importLock(place);
+  return watching;
+}
+
+function goOn(place: Place, changed: Changed): Promise<Watching> {
+  place.machine.looks.stop();
+  place.lock.believe();
+  return tellChanged(changed, place);
 }
