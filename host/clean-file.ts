@@ -12,6 +12,8 @@ const VERSION = 2;
 /** Per look: flags, mtime, ctime, size, inode. */
 export const COLUMNS = 5;
 export const DIGEST_BYTES = 32;
+/** Beyond this many all rows are written in one go. */
+const FEW = 64;
 
 /** What the first number of a look says of it. */
 export const FLAG = {
@@ -50,7 +52,7 @@ export interface CleanFile {
   /** By path; several where a link was looked at both ways. */
   rowsOf(paths: Iterable<string>): ReadonlyMap<string, readonly number[]>;
   /** Puts rows as they are in memory now into the file. */
-  writeRows(rows: Iterable<number>): void;
+  writeRows(rows: readonly number[]): void;
 }
 
 /** Null if it is that of another question. */
@@ -74,13 +76,15 @@ export function readCleanFile(file: string, key: string): CleanFile | null {
     rowsOf: (paths) => rowsOf(words, paths),
     writeRows(rows) {
       const fd = openSync(file, 'r+');
+      const write = (from: number, to: number) => {
+        const stamps = bytesOf(numbers.subarray(from * COLUMNS, to * COLUMNS));
+        writeSync(fd, stamps, 0, stamps.length, numbersStart + from * COLUMNS * 8);
+        const at = from * DIGEST_BYTES;
+        writeSync(fd, digests, at, (to - from) * DIGEST_BYTES, digestsStart + at);
+      };
       try {
-        for (const row of rows) {
-          const stamp = numbers.subarray(row * COLUMNS, (row + 1) * COLUMNS);
-          writeSync(fd, bytesOf(stamp), 0, COLUMNS * 8, numbersStart + row * COLUMNS * 8);
-          const at = row * DIGEST_BYTES;
-          writeSync(fd, digests, at, DIGEST_BYTES, digestsStart + at);
-        }
+        if (rows.length > FEW) write(0, looks);
+        else for (const row of rows) write(row, row + 1);
       } finally {
         closeSync(fd);
       }

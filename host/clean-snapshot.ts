@@ -163,10 +163,11 @@ export class CleanSnapshot {
 
 function digestAt({ digests }: CleanFile, row: number): Uint8Array | null {
   const digest = digests.subarray(row * DIGEST_BYTES, (row + 1) * DIGEST_BYTES);
-  return digest.every((byte) => byte === 0) ? null : digest;
+  return isEqual(digest, NO_DIGEST) ? null : digest;
 }
 
 const NONE = new Uint8Array(0);
+const NO_DIGEST = new Uint8Array(DIGEST_BYTES);
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
