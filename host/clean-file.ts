@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { writeFileAtomic } from './atomic-write.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 /** Per look: flags, mtime, ctime, size, inode. */
 export const COLUMNS = 5;
 export const DIGEST_BYTES = 32;
@@ -47,8 +47,9 @@ export interface CleanFile {
   readonly summary: unknown;
   readonly numbers: Float64Array;
   readonly digests: Uint8Array;
-  /** Every look in order, until the callback says no; false if it did. */
-  each(look: (path: string, row: number) => boolean): boolean;
+  /** Every look from a row on, until the callback says no; false if it did. */
+  each(from: number, look: (path: string, row: number) => boolean): boolean;
+  readonly looks: number;
   /** By path; several where a link was looked at both ways. */
   rowsOf(paths: Iterable<string>): ReadonlyMap<string, readonly number[]>;
   /** Puts rows as they are in memory now into the file. */
@@ -72,7 +73,8 @@ export function readCleanFile(file: string, key: string): CleanFile | null {
     summary,
     numbers,
     digests,
-    each: (look) => eachLook(words, look),
+    looks,
+    each: (from, look) => eachLook(words, from, look),
     rowsOf: (paths) => rowsOf(words, paths),
     writeRows(rows) {
       const fd = openSync(file, 'r+');
@@ -99,13 +101,17 @@ function numbersIn(bytes: Buffer, start: number, count: number): Float64Array {
   return new Float64Array(new Uint8Array(bytes.subarray(start, start + count * 8)).buffer);
 }
 
-function eachLook(words: readonly string[], look: (path: string, row: number) => boolean): boolean {
+function eachLook(
+  words: readonly string[],
+  from: number,
+  look: (path: string, row: number) => boolean,
+): boolean {
   let row = 0;
   for (let at = 0; at < words.length - 1; ) {
     const directory = words[at]!;
     const end = at + 2 + Number(words[at + 1]);
     for (at += 2; at < end; at++, row++) {
-      if (!look(directory + words[at]!, row)) return false;
+      if (row >= from && !look(directory + words[at]!, row)) return false;
     }
   }
   return true;

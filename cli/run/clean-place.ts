@@ -13,7 +13,6 @@ export interface CleanSummary {
 /** A snapshot that holds but for the content of these files. */
 export interface Changed {
   readonly summary: CleanSummary;
-  readonly paths: readonly string[];
   readonly snapshot: CleanSnapshot;
 }
 

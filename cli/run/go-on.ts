@@ -49,7 +49,7 @@ export function readsMany({ loaded }: RunRequest): boolean {
 }
 
 /** Tells what has changed; what was told before is not asked for, so that it need not be read. */
-export async function tellChanged({ paths }: Changed, place: Place): Promise<Watching> {
+export async function tellChanged(paths: readonly string[], place: Place): Promise<Watching> {
   const { machine, root, client } = place;
   const reported = new Reported(reportedFile(place), null);
   const watching = { ...machine, client, target: TARGET, watcher: RUNNER, root, reported, patterns: [] };

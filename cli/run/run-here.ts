@@ -13,7 +13,6 @@ import { stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { Ask } from './ask.ts';
 import { beginRun } from './begin-run.ts';
-import type { Changed } from './clean-place.ts';
 import { endRun } from './end-run.ts';
 import { EventLog } from './event-log.ts';
 import { canGoOn, readsMany, renewClean, type Ended as Told, tellChanged } from './go-on.ts';
@@ -35,22 +34,24 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
   const lookedAtMs = Date.now();
   const blake3 = loadBlake3();
   const lock = lockOf(loaded, { project, own, blake3 });
-  const changed = canGoOn(request.changed, request, { lock, blake3 }) ? request.changed : null;
-  const hasMemory = changed === null || readsMany(request);
+  const basis = canGoOn(request.changed, request, { lock, blake3 }) ? request.changed : null;
+  const reached = inProcess(await openState(own, io, request.warn), io);
+  // Only now, for another thread has been looking at the rest of a large project.
+  const paths = basis === null ? null : await basis.snapshot.changed();
+  const hasMemory = paths === null || readsMany(request);
   const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own, hasMemory });
   try {
-    const reached = inProcess(await openState(own, io, request.warn), io);
     const tools = { client: reached.client, machine, lock, own, root };
     let ended: Ended;
     try {
-      ended = await toTheEnd(partsOf(request, tools), changed);
+      ended = await toTheEnd(partsOf(request, tools), paths);
     } catch (error) {
       throw explained(error);
     } finally {
       await reached.close();
     }
     const { outcome, reported } = ended;
-    if (changed !== null) renewClean(changed, request, lock, ended);
+    if (basis !== null && paths !== null) renewClean(basis, request, lock, ended);
     else if (outcome.results.length === 0)
       keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
     return outcome;
@@ -79,7 +80,8 @@ interface Ended extends Told {
   readonly reported: Reported;
 }
 
-async function toTheEnd(parts: RunParts, changed: Changed | null): Promise<Ended> {
+/** `changed` are the only files with other content than they had when there was nothing to do; null if more may be. */
+async function toTheEnd(parts: RunParts, changed: readonly string[] | null): Promise<Ended> {
   const { request, tools, stop, saving } = parts;
   const begun = performance.now();
   const place = { ...tools, ...request };
@@ -113,7 +115,7 @@ async function lookAll(place: Place): Promise<Watching> {
   return watching;
 }
 
-function goOn(place: Place, changed: Changed): Promise<Watching> {
+function goOn(place: Place, changed: readonly string[]): Promise<Watching> {
   place.machine.looks.stop();
   place.lock.believe();
   return tellChanged(changed, place);
