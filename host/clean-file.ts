@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { writeFileAtomic } from './atomic-write.ts';
 
-const VERSION = 3;
+const VERSION = 4;
 /** Per look: flags, mtime, ctime, size, inode. */
 export const COLUMNS = 5;
 export const DIGEST_BYTES = 32;
@@ -25,6 +25,8 @@ export const FLAG = {
   listed: 8,
   /** Only we write it, so its stamp can be relied on however young it is. */
   own: 16,
+  /** One of our own that must have nothing in it, or not be there. */
+  empty: 32,
 } as const;
 
 interface Header {

@@ -84,9 +84,11 @@ function statOf(path: string, { numbers }: CleanFile, row: number): Stats | unde
 
 function isAsItWas(stat: Stats | undefined, { numbers }: CleanFile, row: number): boolean {
   const at = row * COLUMNS;
-  if (stat === undefined) return numbers[at] === 0;
+  const flags = numbers[at]!;
+  if ((flags & FLAG.empty) !== 0) return stat === undefined || stat.size === 0;
+  if (stat === undefined) return flags === 0;
   return (
-    numbers[at] !== 0 &&
+    flags !== 0 &&
     stat.mtimeMs === numbers[at + 1] &&
     stat.ctimeMs === numbers[at + 2] &&
     sizeOf(stat) === numbers[at + 3] &&
@@ -199,7 +201,10 @@ export class CleanSnapshot {
     );
     if (!patched.every(({ row, digest }) => this.#replace(row, digest))) return false;
     this.#kept.writeRows(patched.map(({ row }) => row));
-    for (const { path, row } of this.#own) setStamp(this.#kept, row, statSync(path));
+    for (const { path, row } of this.#own) {
+      const stat = statSync(path, QUIET);
+      if (stat !== undefined) setStamp(this.#kept, row, stat);
+    }
     // Last: until these are right, the file says nothing.
     this.#kept.writeRows(this.#own.map(({ row }) => row));
     return true;
@@ -253,16 +258,21 @@ export interface CleanParts {
   readonly looks: Iterable<CleanLook>;
   /** Looked at now, whatever their age: files that only we write. */
   readonly own: readonly string[];
+  /** Ours as well, and with nothing in them: where something is, somebody is at work or was killed. */
+  readonly empty: readonly string[];
   /** When looking began. */
   readonly lookedAtMs: number;
 }
 
 /** False, and nothing written, if a look is too young to be relied on or is no longer true. */
-export function writeClean(file: string, { key, summary, looks, own, lookedAtMs }: CleanParts): boolean {
+export function writeClean(file: string, parts: CleanParts): boolean {
+  const { key, summary, looks, own, empty, lookedAtMs } = parts;
   const rows: CleanRow[] = [];
   // First, for these are asked for again before anything is done.
   for (const path of own)
     rows.push({ path, numbers: numbersOf(statSync(path), FLAG.stat | FLAG.own), digest: null });
+  const nothing = [FLAG.own | FLAG.empty, 0, 0, 0, 0];
+  for (const path of empty) rows.push({ path, numbers: nothing, digest: null });
   for (const look of looks) {
     const numbers = confirmed(look, lookedAtMs);
     if (numbers === null) return false;

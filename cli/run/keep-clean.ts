@@ -47,6 +47,7 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
     summary,
     looks: [...detailed(kept), ...(texts as CleanLook[])],
     own: [database],
+    empty: [`${database}-wal`],
     lookedAtMs,
   });
 }

@@ -1,11 +1,14 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { PROGRAM } from '../rig/cli.ts';
 import { project } from '../rig/project.ts';
 
 const SLUICE = `stages:
   "up_{x}":
-    cmd: echo up >> runs.log; tr a-z A-Z < {{deps[0].path}} > {{outs[0].path}}
+    cmd: echo up >> runs.log; if [ -p hold ]; then echo $$ > pid; cat hold; fi; tr a-z A-Z < {{deps[0].path}} > {{outs[0].path}}
     deps: ["in/{x}"]
     outs: ["mid/{x}"]
   "end_{x}":
@@ -89,6 +92,19 @@ test('an output that a person changed is used by what follows and told as edited
   expect(run).toMatchObject({ code: 0, states_run: 1 });
   expect(run.stderr).toMatch(/edited by hand: mid\/a/);
   expect(p.read('out/a')).toBe('BY HAND');
+});
+
+test('after kill -9 in the middle nothing is believed to be under way, or done', async () => {
+  const p = await settled();
+  execFileSync('mkfifo', [join(p.root, 'hold')]);
+  p.write('in/a', 'second');
+  const child = spawn(process.execPath, [PROGRAM, 'run', 'p.yaml'], { cwd: p.root, stdio: 'ignore' });
+  await vi.waitUntil(() => p.has('pid') && p.read('pid') !== '', { timeout: 30_000 });
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  rmSync(join(p.root, 'hold'));
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 2 });
+  expect(p.read('out/a')).toBe('SECOND');
 });
 
 test('after a failure nothing is believed to be done', async () => {

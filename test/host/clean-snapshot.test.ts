@@ -43,7 +43,14 @@ function keep(lookedAtMs = LATER): boolean {
     return { ...look, digest: look.listing ?? content, isTold: /[az]$/.test(look.path) };
   });
   return writeClean(join(root, 'clean'), {
-    ...{ key: 'k', summary: { cached: 1 }, looks, own: [join(root, 'db')], lookedAtMs },
+    ...{
+      key: 'k',
+      summary: { cached: 1 },
+      looks,
+      own: [join(root, 'db')],
+      empty: [join(root, 'db-wal')],
+      lookedAtMs,
+    },
   });
 }
 
@@ -66,6 +73,10 @@ describe('a clean snapshot', () => {
     ['what was missing is there', () => makeMissing('in')],
     ['a file became a link to something else', () => linkInstead()],
     ['one of our own files changed', () => writeFileSync(join(root, 'db'), 'other')],
+    [
+      'something was written that is not in our own files yet',
+      () => writeFileSync(join(root, 'db-wal'), 'x'),
+    ],
     ['the snapshot itself is damaged', () => writeFileSync(join(root, 'clean'), 'x')],
   ])('says nothing when %s', (_, change) => {
     keep();
@@ -207,6 +218,9 @@ describe('a clean snapshot', () => {
     test('is worth nothing to who finds that our own files have changed meanwhile', () => {
       const snapshot = changed();
       expect(snapshot.isCurrent()).toBe(true);
+      writeFileSync(join(root, 'db-wal'), 'by one that was killed');
+      expect(snapshot.isCurrent()).toBe(false);
+      rmSync(join(root, 'db-wal'));
       writeFileSync(join(root, 'db'), 'by another process');
       expect(snapshot.isCurrent()).toBe(false);
     });
@@ -262,7 +276,7 @@ function comeAndGo(): void {
   rmSync(join(root, 'in/b'));
 }
 
-/** Six looks at files, one at the directory, and our own one. */
+/** Six looks at files, one at the directory, and our own two. */
 function withoutDigests(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(0, bytes.length - 8 * 32), Buffer.alloc(8 * 32)]);
+  return Buffer.concat([bytes.subarray(0, bytes.length - 9 * 32), Buffer.alloc(9 * 32)]);
 }
