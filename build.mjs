@@ -15,7 +15,7 @@ const DIST = join(ROOT, 'dist');
 /** One per program: what is added here is built, moved in and swept with the rest. */
 const BUNDLES = [
   {
-    entryPoints: { sluice: 'cli/main.ts' },
+    entryPoints: { sluice: 'cli/main.ts', 'clean-rest': 'host/clean-rest.ts' },
     platform: 'node',
     target: 'node20',
     splitting: true,

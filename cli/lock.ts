@@ -1,17 +1,18 @@
 // `sluice lock FILE`: takes what is on disk into the lock file, running nothing; `--verify` compares the two.
 
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadBlake3 } from '../host/blake3.ts';
+import { projectRootOf } from '../host/project-root.ts';
 import { shown } from '../schema/diagnostic.ts';
 import { CliError, EXIT, type ExitCode, flag, type Invocation } from './command.ts';
-import { type LoadedWorkflow, loadFile, stemOf } from './load-file.ts';
+import { type LoadedWorkflow, loadFile } from './load-file.ts';
 import { adoptOutputs } from './lock/adopt.ts';
 import { verifyOutputs } from './lock/verify.ts';
 import { lookHere } from './look/look-here.ts';
 import { explained } from './refused.ts';
 import { renderAdopted, renderVerified } from './render/lock.ts';
-import { LockRecords } from './run/lock-records.ts';
+import type { LockRecords } from './run/lock-records.ts';
+import { lockOf, lockPathOf } from './run/look.ts';
 
 export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
   const file = positionals[0]!;
@@ -30,7 +31,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
     const isOff = !loaded.workflow.policy.lockFile;
     io.stdout.write(
       renderAdopted(
-        { name: loaded.workflow.name, lockFile: lockPathOf(loaded), isOff, ...adopted },
+        { name: loaded.workflow.name, lockFile: lockPathOf(loaded.path), isOff, ...adopted },
         io,
         json,
       ),
@@ -43,13 +44,11 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
   }
 }
 
-function lockPathOf({ path }: LoadedWorkflow): string {
-  return join(dirname(path), `${stemOf(path)}.lock.yaml`);
-}
-
 function readLock(loaded: LoadedWorkflow, file: string): LockRecords {
-  const path = lockPathOf(loaded);
-  if (existsSync(path)) return new LockRecords(path, loaded.workflow, loadBlake3().hash);
+  const path = lockPathOf(loaded.path);
+  const project = projectRootOf(dirname(loaded.path));
+  const lock = lockOf(loaded, { project, own: join(project, '.sluice'), blake3: loadBlake3() });
+  if (lock.exists) return lock;
   throw new CliError({
     code: 'no-lock-file',
     message: `there is no lock file to verify: ${shown(path)} does not exist`,

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { checkClean } from '../host/clean-snapshot.ts';
+import { Worker } from 'node:worker_threads';
+import { type Checked, checkClean } from '../host/clean-snapshot.ts';
 import { projectRootOf } from '../host/project-root.ts';
 import { EXIT, type ExitCode, flag, type Invocation, list, text } from './command.ts';
 import { renderRun } from './render/run.ts';
@@ -20,14 +21,11 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
   const isPlain =
     !['force', 'all', 'dry-run'].some((name) => flag(values, name)) && list(values, 'set').length === 0;
   const checked = isPlain
-    ? checkClean<CleanSummary>(
-        cleanFile(projectRootOf(dirname(path)), path),
-        cleanKey(path, {}, text(values, 'stage')),
-      )
+    ? check(cleanFile(projectRootOf(dirname(path)), path), cleanKey(path, {}, text(values, 'stage')))
     : null;
   if (checked?.kind !== 'clean') {
     const long = await import('./run.ts');
-    return long.run(invocation);
+    return long.run(invocation, checked?.kind === 'changed' ? checked : null);
   }
   const found = checked.summary;
   const id = `r-${randomBytes(6).toString('hex')}`;
@@ -36,6 +34,19 @@ export async function run(invocation: Invocation): Promise<ExitCode> {
   const outcome = { id, name: found.workflow, results: [], cached: found.cached, seconds };
   io.stdout.write(renderRun(outcome, io, { json: flag(values, 'json'), all: false }));
   return EXIT.done;
+}
+
+function check(file: string, key: string): Checked<CleanSummary> {
+  return checkClean(file, key, { lookAtRest: (from) => inThread({ file, key, from }) });
+}
+
+function inThread(workerData: object): Promise<readonly number[]> {
+  return new Promise((resolve, reject) => {
+    // Beside the folder of the chunk that this is built into.
+    const thread = new Worker(new URL('../clean-rest.js', import.meta.url), { workerData });
+    thread.once('message', resolve).once('error', reject);
+    thread.once('exit', () => reject(new Error('it ended without an answer')));
+  });
 }
 
 interface Done extends CleanSummary {

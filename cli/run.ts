@@ -18,6 +18,7 @@ import { refuseMissing } from './refuse-missing.ts';
 import { renderGitFiles } from './render/git-files.ts';
 import { progressTerminal, TerminalProgress } from './render/live-progress.ts';
 import { renderRun, renderState, renderWarning } from './render/run.ts';
+import type { Changed } from './run/clean-place.ts';
 import { withFailureText } from './run/failure-text.ts';
 import { gitFiles } from './run/git-files.ts';
 import { jobsOf } from './run/jobs.ts';
@@ -28,7 +29,10 @@ import type { RunRequest } from './run/run-parts.ts';
 import { readSecrets, refuseWithoutSecrets } from './secrets.ts';
 import { readWork, workDirs } from './work-dirs.ts';
 
-export async function run({ values, positionals, io }: Invocation): Promise<ExitCode> {
+export async function run(
+  { values, positionals, io }: Invocation,
+  changed: Changed | null = null,
+): Promise<ExitCode> {
   const file = positionals[0]!;
   const set = readOverrides(list(values, 'set'), file, io);
   const loaded = loadFile(file, io, set);
@@ -64,6 +68,7 @@ export async function run({ values, positionals, io }: Invocation): Promise<Exit
         stage,
         entity,
         force: flag(values, 'force'),
+        changed,
         all,
         capacity,
         io,

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 export interface AtomicWriteOptions {
   /** Wait until the bytes and the new name would survive a power cut. */
   readonly fsync?: boolean;
-  readonly write?: (fd: number, bytes: string | Uint8Array) => void;
+  readonly write?: (fd: number, part: string | Uint8Array) => void;
   /** For a file with one writer at a time: what a crash leaves of one write is taken up by the next. */
   readonly onlyWriter?: boolean;
 }
@@ -40,12 +40,11 @@ export class WriteError extends Error {
   }
 }
 
+/** In one piece, or in parts that need not be copied into one. */
+type Content = string | Uint8Array | readonly Uint8Array[];
+
 /** Synchronous on purpose: for the small files we write this is several times faster than the promises. */
-export function writeFileAtomic(
-  path: string,
-  bytes: string | Uint8Array,
-  options: AtomicWriteOptions = {},
-): void {
+export function writeFileAtomic(path: string, bytes: Content, options: AtomicWriteOptions = {}): void {
   const place = throughLinks(path);
   const temp = siblingOf(place, options.onlyWriter ? 'new' : randomBytes(8).toString('hex'));
   try {
@@ -80,14 +79,15 @@ function modeOf(place: string): number | undefined {
 
 function writeTemp(
   temp: string,
-  bytes: string | Uint8Array,
+  bytes: Content,
   options: AtomicWriteOptions & { readonly mode: number | undefined },
 ): void {
   if (options.onlyWriter) removeQuietly(temp);
   const fd = openSync(temp, 'wx');
   try {
     if (options.mode !== undefined) fchmodSync(fd, options.mode);
-    (options.write ?? writeFileSync)(fd, bytes);
+    const parts = typeof bytes === 'string' || bytes instanceof Uint8Array ? [bytes] : bytes;
+    for (const part of parts) (options.write ?? writeFileSync)(fd, part);
     if (options.fsync) fsyncSync(fd);
   } finally {
     closeSync(fd);

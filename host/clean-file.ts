@@ -8,10 +8,12 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { writeFileAtomic } from './atomic-write.ts';
 
-const VERSION = 2;
+const VERSION = 4;
 /** Per look: flags, mtime, ctime, size, inode. */
 export const COLUMNS = 5;
 export const DIGEST_BYTES = 32;
+/** Beyond this many all rows are written in one go. */
+const FEW = 64;
 
 /** What the first number of a look says of it. */
 export const FLAG = {
@@ -23,6 +25,8 @@ export const FLAG = {
   listed: 8,
   /** Only we write it, so its stamp can be relied on however young it is. */
   own: 16,
+  /** One of our own that must have nothing in it, or not be there. */
+  empty: 32,
 } as const;
 
 interface Header {
@@ -45,12 +49,13 @@ export interface CleanFile {
   readonly summary: unknown;
   readonly numbers: Float64Array;
   readonly digests: Uint8Array;
-  /** Every look in order, until the callback says no; false if it did. */
-  each(look: (path: string, row: number) => boolean): boolean;
+  /** Every look from a row on, until the callback says no; false if it did. */
+  each(from: number, look: (path: string, row: number) => boolean): boolean;
+  readonly looks: number;
   /** By path; several where a link was looked at both ways. */
   rowsOf(paths: Iterable<string>): ReadonlyMap<string, readonly number[]>;
   /** Puts rows as they are in memory now into the file. */
-  writeRows(rows: Iterable<number>): void;
+  writeRows(rows: readonly number[]): void;
 }
 
 /** Null if it is that of another question. */
@@ -70,17 +75,20 @@ export function readCleanFile(file: string, key: string): CleanFile | null {
     summary,
     numbers,
     digests,
-    each: (look) => eachLook(words, look),
+    looks,
+    each: (from, look) => eachLook(words, from, look),
     rowsOf: (paths) => rowsOf(words, paths),
     writeRows(rows) {
       const fd = openSync(file, 'r+');
+      const write = (from: number, to: number) => {
+        const stamps = bytesOf(numbers.subarray(from * COLUMNS, to * COLUMNS));
+        writeSync(fd, stamps, 0, stamps.length, numbersStart + from * COLUMNS * 8);
+        const at = from * DIGEST_BYTES;
+        writeSync(fd, digests, at, (to - from) * DIGEST_BYTES, digestsStart + at);
+      };
       try {
-        for (const row of rows) {
-          const stamp = numbers.subarray(row * COLUMNS, (row + 1) * COLUMNS);
-          writeSync(fd, bytesOf(stamp), 0, COLUMNS * 8, numbersStart + row * COLUMNS * 8);
-          const at = row * DIGEST_BYTES;
-          writeSync(fd, digests, at, DIGEST_BYTES, digestsStart + at);
-        }
+        if (rows.length > FEW) write(0, looks);
+        else for (const row of rows) write(row, row + 1);
       } finally {
         closeSync(fd);
       }
@@ -95,13 +103,17 @@ function numbersIn(bytes: Buffer, start: number, count: number): Float64Array {
   return new Float64Array(new Uint8Array(bytes.subarray(start, start + count * 8)).buffer);
 }
 
-function eachLook(words: readonly string[], look: (path: string, row: number) => boolean): boolean {
+function eachLook(
+  words: readonly string[],
+  from: number,
+  look: (path: string, row: number) => boolean,
+): boolean {
   let row = 0;
   for (let at = 0; at < words.length - 1; ) {
     const directory = words[at]!;
     const end = at + 2 + Number(words[at + 1]);
     for (at += 2; at < end; at++, row++) {
-      if (!look(directory + words[at]!, row)) return false;
+      if (row >= from && !look(directory + words[at]!, row)) return false;
     }
   }
   return true;

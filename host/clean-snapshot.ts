@@ -9,37 +9,54 @@
 
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { type Blake3Implementation, loadBlake3 } from './blake3.ts';
-import { type CleanFile, COLUMNS, DIGEST_BYTES, FLAG, readCleanFile, writeCleanFile } from './clean-file.ts';
+import {
+  type CleanFile,
+  type CleanRow,
+  COLUMNS,
+  DIGEST_BYTES,
+  FLAG,
+  readCleanFile,
+  writeCleanFile,
+} from './clean-file.ts';
 import { contentDigest, listingDigest } from './content-digest.ts';
 import type { Looked } from './look-record.ts';
 
 export type Checked<Summary> =
   | { readonly kind: 'clean'; readonly summary: Summary }
-  | {
-      readonly kind: 'changed';
-      readonly summary: Summary;
-      readonly paths: readonly string[];
-      readonly snapshot: CleanSnapshot;
-    }
+  | { readonly kind: 'changed'; readonly summary: Summary; readonly snapshot: CleanSnapshot }
   | { readonly kind: 'unknown' };
 
-const UNKNOWN = { kind: 'unknown' } as const;
+export interface CheckOptions {
+  readonly nowMs?: () => number;
+  /** Looks at the rest while something else is done, and tells the rows that are not as they were. */
+  readonly lookAtRest?: (from: number) => Promise<readonly number[]>;
+  /** From this many looks on it is worth its price. */
+  readonly large?: number;
+}
 
-export function checkClean<Summary>(
-  file: string,
-  key: string,
-  nowMs: () => number = Date.now,
-): Checked<Summary> {
+const UNKNOWN = { kind: 'unknown' } as const;
+/** A thread takes 40 ms to come up, and that is 20,000 looks. */
+const LARGE = 20_000;
+
+export function checkClean<Summary>(file: string, key: string, options: CheckOptions = {}): Checked<Summary> {
+  const { nowMs = Date.now, lookAtRest, large = LARGE } = options;
   const lookedAtMs = nowMs();
   try {
     const kept = readCleanFile(file, key);
     if (kept === null) return UNKNOWN;
     const check = new Check(kept);
-    if (!kept.each((path, row) => check.look(path, row))) return UNKNOWN;
     const summary = kept.summary as Summary;
-    const { changed, own } = check;
-    if (changed.length > 0)
-      return { kind: 'changed', summary, paths: changed, snapshot: new CleanSnapshot(kept, own) };
+    let rest: Promise<readonly number[]> | null = null;
+    const holds = kept.each(0, (path, row) => {
+      if (rest !== null) return true;
+      if (!check.look(path, row)) return false;
+      if (check.changed.length > 0 && lookAtRest !== undefined && kept.looks - row > large)
+        rest = lookAtRest(row + 1);
+      return true;
+    });
+    if (!holds) return UNKNOWN;
+    if (check.changed.length > 0)
+      return { kind: 'changed', summary, snapshot: new CleanSnapshot(kept, check, rest) };
     check.restamp(lookedAtMs);
     return { kind: 'clean', summary };
   } catch {
@@ -47,7 +64,37 @@ export function checkClean<Summary>(
   }
 }
 
+/** For another thread: the rows of looks that are not as they were; why not is for the first one to find out. */
+export function differingRows(file: string, key: string, from: number): readonly number[] {
+  const rows: number[] = [];
+  const kept = readCleanFile(file, key)!;
+  kept.each(from, (path, row) => {
+    const stat = statOf(path, kept, row);
+    if (!isAsItWas(stat, kept, row)) rows.push(row);
+    return true;
+  });
+  return rows;
+}
+
 const QUIET = { throwIfNoEntry: false } as const;
+
+function statOf(path: string, { numbers }: CleanFile, row: number): Stats | undefined {
+  return (numbers[row * COLUMNS]! & FLAG.lstat) === 0 ? statSync(path, QUIET) : lstatSync(path, QUIET);
+}
+
+function isAsItWas(stat: Stats | undefined, { numbers }: CleanFile, row: number): boolean {
+  const at = row * COLUMNS;
+  const flags = numbers[at]!;
+  if ((flags & FLAG.empty) !== 0) return stat === undefined || stat.size === 0;
+  if (stat === undefined) return flags === 0;
+  return (
+    flags !== 0 &&
+    stat.mtimeMs === numbers[at + 1] &&
+    stat.ctimeMs === numbers[at + 2] &&
+    sizeOf(stat) === numbers[at + 3] &&
+    stat.ino === numbers[at + 4]
+  );
+}
 
 class Check {
   readonly changed: string[] = [];
@@ -62,19 +109,9 @@ class Check {
 
   /** False if the verdict cannot be held up. */
   look(path: string, row: number): boolean {
-    const { numbers } = this.#kept;
-    const at = row * COLUMNS;
-    const flags = numbers[at]!;
-    if ((flags & FLAG.own) !== 0) this.own.push({ path, row });
-    const stat = (flags & FLAG.lstat) === 0 ? statSync(path, QUIET) : lstatSync(path, QUIET);
-    if (stat === undefined) return flags === 0;
-    const isAsItWas =
-      flags !== 0 &&
-      stat.mtimeMs === numbers[at + 1] &&
-      stat.ctimeMs === numbers[at + 2] &&
-      sizeOf(stat) === numbers[at + 3] &&
-      stat.ino === numbers[at + 4];
-    return isAsItWas || this.#lookInside(path, row, stat);
+    if ((this.#kept.numbers[row * COLUMNS]! & FLAG.own) !== 0) this.own.push({ path, row });
+    const stat = statOf(path, this.#kept, row);
+    return isAsItWas(stat, this.#kept, row) || (stat !== undefined && this.#lookInside(path, row, stat));
   }
 
   #lookInside(path: string, row: number, stat: Stats): boolean {
@@ -117,15 +154,39 @@ interface OwnRow {
 export class CleanSnapshot {
   readonly #kept: CleanFile;
   readonly #own: readonly OwnRow[];
+  readonly #check: Check;
+  readonly #rest: Promise<readonly number[]> | null;
 
-  constructor(kept: CleanFile, own: readonly OwnRow[]) {
+  constructor(kept: CleanFile, check: Check, rest: Promise<readonly number[]> | null) {
     this.#kept = kept;
-    this.#own = own;
+    this.#own = [...check.own];
+    this.#check = check;
+    this.#rest = rest;
+    // Nobody may come to ask.
+    rest?.catch(() => {});
+  }
+
+  /** All files that have other content; null if the rest turned out to be other than by the content of files. */
+  async changed(): Promise<readonly string[] | null> {
+    if (this.#rest === null) return this.#check.changed;
+    try {
+      const rows = new Set(await this.#rest);
+      const holds = this.#kept.each(0, (path, row) => !rows.has(row) || this.#check.look(path, row));
+      return holds ? this.#check.changed : null;
+    } catch {
+      return null;
+    }
   }
 
   /** Whether the files that only we write are still those that the verdict was reached by. */
   isCurrent(): boolean {
-    return this.#own.every(({ path, row }) => new Check(this.#kept).look(path, row));
+    return this.#own.length > 0 && this.#own.every(({ path, row }) => new Check(this.#kept).look(path, row));
+  }
+
+  /** Whether this is the content that a file had. */
+  vouchesFor(path: string, digest: Uint8Array): boolean {
+    const rows = this.#kept.rowsOf([path]).get(path) ?? [];
+    return rows.some((row) => isEqual(digestAt(this.#kept, row) ?? NONE, digest));
   }
 
   /**
@@ -140,7 +201,10 @@ export class CleanSnapshot {
     );
     if (!patched.every(({ row, digest }) => this.#replace(row, digest))) return false;
     this.#kept.writeRows(patched.map(({ row }) => row));
-    for (const { path, row } of this.#own) setStamp(this.#kept, row, statSync(path));
+    for (const { path, row } of this.#own) {
+      const stat = statSync(path, QUIET);
+      if (stat !== undefined) setStamp(this.#kept, row, stat);
+    }
     // Last: until these are right, the file says nothing.
     this.#kept.writeRows(this.#own.map(({ row }) => row));
     return true;
@@ -157,8 +221,11 @@ export class CleanSnapshot {
 
 function digestAt({ digests }: CleanFile, row: number): Uint8Array | null {
   const digest = digests.subarray(row * DIGEST_BYTES, (row + 1) * DIGEST_BYTES);
-  return digest.every((byte) => byte === 0) ? null : digest;
+  return isEqual(digest, NO_DIGEST) ? null : digest;
 }
+
+const NONE = new Uint8Array(0);
+const NO_DIGEST = new Uint8Array(DIGEST_BYTES);
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
@@ -191,20 +258,26 @@ export interface CleanParts {
   readonly looks: Iterable<CleanLook>;
   /** Looked at now, whatever their age: files that only we write. */
   readonly own: readonly string[];
+  /** Ours as well, and with nothing in them: where something is, somebody is at work or was killed. */
+  readonly empty: readonly string[];
   /** When looking began. */
   readonly lookedAtMs: number;
 }
 
 /** False, and nothing written, if a look is too young to be relied on or is no longer true. */
-export function writeClean(file: string, { key, summary, looks, own, lookedAtMs }: CleanParts): boolean {
-  const rows = [];
+export function writeClean(file: string, parts: CleanParts): boolean {
+  const { key, summary, looks, own, empty, lookedAtMs } = parts;
+  const rows: CleanRow[] = [];
+  // First, for these are asked for again before anything is done.
+  for (const path of own)
+    rows.push({ path, numbers: numbersOf(statSync(path), FLAG.stat | FLAG.own), digest: null });
+  const nothing = [FLAG.own | FLAG.empty, 0, 0, 0, 0];
+  for (const path of empty) rows.push({ path, numbers: nothing, digest: null });
   for (const look of looks) {
     const numbers = confirmed(look, lookedAtMs);
     if (numbers === null) return false;
     rows.push({ path: look.path, numbers, digest: look.digest });
   }
-  for (const path of own)
-    rows.push({ path, numbers: numbersOf(statSync(path), FLAG.stat | FLAG.own), digest: null });
   writeCleanFile(file, key, summary, rows);
   return true;
 }

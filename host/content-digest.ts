@@ -6,26 +6,32 @@ import type { Blake3Implementation } from './blake3.ts';
 import { DISK, type DiskEntry } from './disk.ts';
 
 const CHUNK_BYTES = 256 * 1024;
+/** Shared: it is filled and hashed without a pause in between. */
+let chunk: Buffer | null = null;
 
-/** Of a regular file. Throws if it cannot be read. */
+/** Of a regular file, as long as it was a moment ago. Throws if it cannot be read. */
 export function contentDigest(path: string, size: number, { hash, start }: Blake3Implementation): Uint8Array {
+  chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
   const fd = DISK.open(path);
   try {
-    const chunk = Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
-    const first = fill(fd, chunk);
-    if (first < chunk.length) return hash(chunk.subarray(0, first));
+    if (size <= chunk.length) return hash(chunk.subarray(0, fill(fd, chunk, size)));
     const stream = start();
-    for (let filled = first; filled > 0; filled = fill(fd, chunk)) stream.update(chunk.subarray(0, filled));
+    for (let left = size; left > 0; ) {
+      const filled = fill(fd, chunk, Math.min(left, chunk.length));
+      if (filled === 0) break;
+      stream.update(chunk.subarray(0, filled));
+      left -= filled;
+    }
     return stream.digest();
   } finally {
     DISK.close(fd);
   }
 }
 
-function fill(fd: number, chunk: Uint8Array): number {
+function fill(fd: number, into: Buffer, most: number): number {
   let filled = 0;
-  while (filled < chunk.length) {
-    const count = DISK.read(fd, chunk, filled);
+  while (filled < most) {
+    const count = DISK.read(fd, into.subarray(0, most), filled);
     if (count === 0) break;
     filled += count;
   }

@@ -34,6 +34,8 @@ export interface Disk {
   /** Follows links; null if nothing is there. */
   stat(path: string): Stamp | null;
   lstat(path: string): Stamp | null;
+  /** What stands there and on which device, whatever is in it and however often that changes. */
+  place(path: string): Pick<Stamp, 'kind' | 'dev'> | null;
   list(path: string): readonly DiskEntry<string>[];
   listBytes(path: string): readonly DiskEntry<Buffer>[];
   readLink(path: string): Uint8Array;
@@ -47,6 +49,7 @@ export interface Disk {
 export const DISK: Disk = {
   stat: (path) => ifThere(() => statSync(path, STAT)),
   lstat: (path) => ifThere(() => lstatSync(path, STAT)),
+  place: (path) => ifThere(() => statSync(path, STAT)),
   list: (path) => readdirSync(path, { withFileTypes: true }),
   listBytes: (path) => readdirSync(path, { withFileTypes: true, encoding: 'buffer' }),
   readLink: (path) => readlinkSync(path, { encoding: 'buffer' }),

@@ -1,7 +1,7 @@
 // Everything that a verdict was reached by looking at: each path that was asked about, with the stamp it had.
 //
 // If none of these stamps has changed, looking again would see the same: a directory's stamp moves when a name in it
-// comes or goes, a file's when its content does.
+// comes or goes, a file's when its content does. On which device a place is says nothing of what is in it, and is not kept.
 
 import type { HashBytes } from '../schema/blake3.ts';
 import { listingDigest } from './content-digest.ts';

@@ -21,7 +21,8 @@ export type Slot = number;
 export const NONE: Slot = -1;
 
 export interface StatCacheOptions {
-  readonly path: string;
+  /** Null for one that lives only as long as its process. */
+  readonly path: string | null;
   readonly hash: HashBytes;
   readonly nowMs: () => number;
 }
@@ -104,12 +105,13 @@ export class StatCache {
 
   /** Writes nothing if nothing changed. */
   save(): void {
-    if (!this.#changed) return;
-    this.#today = dayOf(this.#options.nowMs());
+    const { path, hash, nowMs } = this.#options;
+    if (!this.#changed || path === null) return;
+    this.#today = dayOf(nowMs());
     this.#dropUnseen();
     const keys = [...this.#loaded().keys()];
     const rows = selectRows(this.#table, [...this.#loaded().values()]);
-    writeFileAtomic(this.#options.path, encodeTable(keys, rows, this.#options.hash));
+    writeFileAtomic(path, encodeTable(keys, rows, hash));
     this.#changed = false;
   }
 
@@ -150,6 +152,7 @@ function dayOf(nowMs: number): number {
 /** A cache that cannot be read, for whatever reason, is an empty one. */
 function readTable({ path, hash }: StatCacheOptions): KeyedTable {
   const empty = { keys: [], table: emptyTable(0) };
+  if (path === null) return empty;
   try {
     return decodeTable(readFileSync(path), hash) ?? empty;
   } catch {

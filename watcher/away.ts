@@ -26,7 +26,7 @@ export function awayReason(directory: string, context: AwayContext): string | nu
 }
 
 function lookForPlace(directory: string, { root, disk, device }: AwayContext): string | null {
-  if (disk.stat(root)?.kind !== 'directory') return 'it is away: moved, removed or unmounted';
+  if (disk.place(root)?.kind !== 'directory') return 'it is away: moved, removed or unmounted';
   if (device === '') return null;
   const nearest = nearestThere(directory, disk);
   if (nearest.device === device) return null;
@@ -36,7 +36,7 @@ function lookForPlace(directory: string, { root, disk, device }: AwayContext): s
 
 function nearestThere(directory: string, disk: Disk): { readonly path: string; readonly device: string } {
   for (let at = directory; ; at = dirname(at)) {
-    const stamp = disk.stat(at);
-    if (stamp !== null) return { path: at, device: stamp.dev.toString() };
+    const place = disk.place(at);
+    if (place !== null) return { path: at, device: place.dev.toString() };
   }
 }

@@ -126,7 +126,7 @@ class Look implements Report {
 
   readonly deviceOf = (directory: string): string | null => {
     try {
-      return this.#context.disk.stat(directory)?.dev.toString() ?? null;
+      return this.#context.disk.place(directory)?.dev.toString() ?? null;
     } catch {
       return null;
     }

@@ -9,7 +9,6 @@ import type { EntityId } from '../../schema/words.ts';
 import { checkStale, recipeReader, remembered, type Unmade } from '../look/check-stale.ts';
 import type { Here } from '../look/look-here.ts';
 import { entryFromRecord } from '../run/lock-entries.ts';
-import { rememberLock } from '../run/look.ts';
 import { nameOf } from '../run/results.ts';
 import { keepTrees } from './keep-trees.ts';
 
@@ -35,13 +34,13 @@ export async function adoptOutputs(here: Here): Promise<Adopted> {
   const unmade = await checkStale(here, stages, { adopt });
   keepTrees(adopted, here);
   const states = await ask.states({});
-  const before = lock.text;
+  const before = lock.bytes;
   await writeLock(here, states);
   return {
     adopted: adopted.map(({ stage, entity }) => nameOf(stage, entity)),
     notAdopted: [...unmade.map(whyNot), ...stillWaiting(here, states, unmade)],
     locked: lock.entries().length,
-    isWritten: lock.text !== before,
+    isWritten: lock.bytes !== before,
   };
 }
 
@@ -129,7 +128,7 @@ async function writeLock(here: Here, states: readonly StateAnswer[]): Promise<vo
     lock.set(stage, record.entity, entry);
   }
   lock.save(Date.now());
-  rememberLock(here);
+  lock.remember({ isComplete: true });
 }
 
 /** The same key may have given other bytes, as after an edit. */

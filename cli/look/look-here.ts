@@ -8,13 +8,12 @@ import { projectRootOf } from '../../host/project-root.ts';
 import type { Json } from '../../schema/words.ts';
 import type { Io } from '../command.ts';
 import { inProcess } from '../control-plane.ts';
-import { type LoadedWorkflow, stemOf } from '../load-file.ts';
+import type { LoadedWorkflow } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { renderWarning } from '../render/run.ts';
 import { Ask } from '../run/ask.ts';
 import { keepLockAside } from '../run/keep-lock-aside.ts';
-import { LockRecords } from '../run/lock-records.ts';
-import { importLock, look, type Place, RUNNER, register, watchingOf } from '../run/look.ts';
+import { importLock, lockOf, look, type Place, RUNNER, register, watchingOf } from '../run/look.ts';
 import { openMachine } from '../run/machine.ts';
 import { openState } from '../run/open-state.ts';
 import { readSecrets } from '../secrets.ts';
@@ -46,12 +45,7 @@ export async function lookHere(loaded: LoadedWorkflow, { io, set = {} }: LookOpt
     mkdirSync(own, { recursive: true });
     const machine = await openMachine({ workflow: loaded.workflow, path: loaded.path, root, own, secretOf });
     closing.push(() => machine.close());
-    const lock = new LockRecords(
-      join(root, `${stemOf(loaded.path)}.lock.yaml`),
-      loaded.workflow,
-      machine.hash,
-      keepLockAside(own, warn),
-    );
+    const lock = lockOf(loaded, { project, own, blake3: machine.blake3, damaged: keepLockAside(own, warn) });
     const { client, close: closeDatabase } = inProcess(await openState(own, io, warn), io);
     closing.push(closeDatabase);
     const place: Place = { loaded, project, own, root, set, client, machine, lock };

@@ -5,7 +5,7 @@ import type { RunParts } from './run-parts.ts';
 
 export async function completeLock({ request, tools, ask, kept, recipes, saving }: RunParts): Promise<void> {
   const { lock, machine, root } = tools;
-  if (!request.loaded.workflow.policy.lockFile) return;
+  if (!request.loaded.workflow.policy.lockFile || lock.wasComplete) return;
   const prefix = root.endsWith('/') ? root : `${root}/`;
   for (const record of await ask.records()) {
     const stage = kept.stages.get(record.stage);

@@ -1,6 +1,6 @@
 // The files of a workflow that belong into git: what it records about outputs, never the outputs themselves.
 
-import { readFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 
@@ -18,24 +18,22 @@ export interface GitFiles {
 export function gitFiles({ path }: Pick<LoadedWorkflow, 'path'>): GitFiles {
   const beside = (end: string) => join(dirname(path), `${stemOf(path)}${end}`);
   const lock = beside('.lock.yaml');
-  const before = [lock, beside('.events.jsonl')].map((file) => ({ file, text: readIfThere(file) }));
-  const isOther = ({ file, text }: (typeof before)[number]) => {
-    const now = readIfThere(file);
-    return now !== null && (text === null || !now.equals(text));
+  const before = [lock, beside('.events.jsonl')].map((file) => ({ file, stamp: stampOf(file) }));
+  const isOther = ({ file, stamp }: (typeof before)[number]) => {
+    const now = stampOf(file);
+    return now !== null && now !== stamp;
   };
   return {
     changed: () =>
       before
         .filter(isOther)
-        .map(({ file, text }) => ({ path: file, change: text === null ? 'new' : 'modified' })),
+        .map(({ file, stamp }) => ({ path: file, change: stamp === null ? 'new' : 'modified' })),
     isLockChanged: () => isOther(before[0]!),
   };
 }
 
-function readIfThere(file: string): Buffer | null {
-  try {
-    return readFileSync(file);
-  } catch {
-    return null;
-  }
+/** Both are only written where they get other bytes. */
+function stampOf(file: string): string | null {
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
 }

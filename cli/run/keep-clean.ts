@@ -9,6 +9,7 @@ import type { Reported } from '../../watcher/reported.ts';
 import type { LoadedWorkflow } from '../load-file.ts';
 import { type CleanSummary, cleanFile, cleanKey } from './clean-place.ts';
 import type { LockRecords } from './lock-records.ts';
+import { lockPathOf } from './look.ts';
 import type { Machine } from './machine.ts';
 
 export interface CleanRequest {
@@ -33,10 +34,10 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
   const { loaded, project, set, asked, force } = request;
   const { machine, lock, own, lookedAtMs } = kept;
   if (force || machine.looks.isTorn || loaded.workflow.stages.some(isAlwaysDue)) return;
-  const lockPath = `${loaded.path.replace(/\.(ya?ml|json)$/i, '')}.lock.yaml`;
+  const lockPath = lockPathOf(loaded.path);
   const texts = [
-    lookAtText(loaded.path, loaded.text, machine),
-    ...(lock.text === null ? [] : [lookAtText(lockPath, lock.text, machine)]),
+    lookAtBytes(loaded.path, Buffer.from(loaded.text), machine),
+    ...(lock.bytes === null ? [] : [lookAtBytes(lockPath, lock.bytes, machine)]),
   ];
   const database = join(own, 'state.db');
   if (texts.includes(null) || hasLog(database)) return;
@@ -46,6 +47,7 @@ export function keepClean(request: CleanRequest, cached: number, kept: Kept): vo
     summary,
     looks: [...detailed(kept), ...(texts as CleanLook[])],
     own: [database],
+    empty: [`${database}-wal`],
     lookedAtMs,
   });
 }
@@ -64,15 +66,15 @@ function* detailed({ machine, reported }: Kept): Generator<CleanLook> {
 }
 
 /** What is still in the write-ahead log is not in the file, whose stamp would then say too little. */
-function hasLog(database: string): boolean {
+export function hasLog(database: string): boolean {
   return (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Its stamp, if what is there is what was read. */
-function lookAtText(path: string, text: string, { hash }: Machine): CleanLook | null {
+function lookAtBytes(path: string, bytes: Buffer, { hash }: Machine): CleanLook | null {
   const stamp = DISK.stat(path);
-  if (stamp === null || readFileSync(path, 'utf8') !== text) return null;
-  return { path, how: 'stat', stamp, digest: hash(Buffer.from(text)), isTold: false };
+  if (stamp === null || !readFileSync(path).equals(bytes)) return null;
+  return { path, how: 'stat', stamp, digest: hash(bytes), isTold: false };
 }
 
 function isAlwaysDue({ deterministic, kind, deps, after, secrets }: Stage): boolean {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shown } from '../../schema/diagnostic.ts';
-import type { LockDamage } from './lock-records.ts';
+import type { LockDamage } from './lock-on-disk.ts';
 
 /** Named by its bytes, so that looking again keeps no second copy. */
 export function keepLockAside(own: string, warn: (warning: string) => void): (damage: LockDamage) => void {

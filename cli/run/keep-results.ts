@@ -49,6 +49,7 @@ export class KeepResults {
 
   starting(item: NamedState, reasons: readonly string[]): void {
     this.#context.lock.refuseReadOnly();
+    this.#context.lock.fallsBehind();
     this.#context.progress?.started(item.stage, item.entity);
     this.#context.log.append({
       ...{ ts: now(), event: 'stage_started' as const, ...eventStateOf(item), target: TARGET },

@@ -1,18 +1,17 @@
 // Tells the control plane in this process how one workflow stands on disk: its definition, its files, and the records
 // that its lock file brings. What `run` does before it decides anything, and all that `status` needs to answer truly.
 
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Blake3Implementation } from '../../host/blake3.ts';
 import { answerOf, type Client } from '../../host/client.ts';
 import { shown } from '../../schema/diagnostic.ts';
 import type { Json } from '../../schema/words.ts';
 import { type Report, type ReportContext, reportAll } from '../../watcher/report.ts';
 import { Reported } from '../../watcher/reported.ts';
 import { CliError } from '../command.ts';
-import type { LoadedWorkflow } from '../load-file.ts';
+import { type LoadedWorkflow, stemOf } from '../load-file.ts';
 import { importEntries } from './lock-entries.ts';
-import type { LockRecords } from './lock-records.ts';
+import { type LockPlace, LockRecords } from './lock-records.ts';
 import { fileNameFor, type Machine } from './machine.ts';
 
 /** As runs and looks call themselves and this machine. */
@@ -50,13 +49,17 @@ export async function register({ loaded, root, set, client }: Place): Promise<vo
 }
 
 /** What the control plane wants to know of this machine, and what it has been told before. */
-export async function watchingOf({ client, machine, own, root, loaded, project }: Place): Promise<Watching> {
+export async function watchingOf(place: Place): Promise<Watching> {
+  const { client, machine, root, loaded } = place;
   const { database, workflows } = await answerOf(client.api.watch.$get({ query: { target: TARGET } }));
   const mine = workflows.find(({ workflow }) => workflow === loaded.workflow.name);
-  const file = join(own, 'reported', fileNameFor(project, loaded.path));
-  const reported = new Reported(file, { database, definition: mine?.definition ?? '' });
+  const reported = new Reported(reportedFile(place), { database, definition: mine?.definition ?? '' });
   const patterns = mine?.patterns ?? [];
   return { ...machine, client, target: TARGET, watcher: RUNNER, root, reported, patterns };
+}
+
+export function reportedFile({ own, project, loaded }: Pick<Place, 'own' | 'project' | 'loaded'>): string {
+  return join(own, 'reported', fileNameFor(project, loaded.path));
 }
 
 /** How many observations were news. */
@@ -73,33 +76,31 @@ export function refuseUnusable(problems: Report['problems']): void {
 /** A lock file whose bytes are not the ones we wrote last came from elsewhere (SEMANTICS 1). */
 export async function importLock(place: Place): Promise<void> {
   const { lock, client, root, machine, loaded } = place;
-  if (lock.text === null || isOwnLock(place, lock.text)) return;
+  if (!lock.exists || lock.isOurs()) return;
   const context = { client, workflow: loaded.workflow.name, root, hash: machine.hash };
   await importEntries(lock.entries(), context);
 }
 
-export function rememberLock(place: Place): void {
-  const { text } = place.lock;
-  if (text === null) return;
-  const note = lockNote(place);
-  mkdirSync(dirname(note), { recursive: true });
-  writeFileSync(note, digestOf(text));
+export function lockPathOf(workflowFile: string): string {
+  return join(dirname(workflowFile), `${stemOf(workflowFile)}.lock.yaml`);
 }
 
-export function isOwnLock(place: Place, text: string): boolean {
-  const note = lockNote(place);
-  return existsSync(note) && readFileSync(note, 'utf8') === digestOf(text);
+export interface LockOptions extends Pick<LockPlace, 'damaged'> {
+  readonly project: string;
+  /** `.sluice/` of the project. */
+  readonly own: string;
+  readonly blake3: Blake3Implementation;
 }
 
-function lockNote({ own, project, loaded }: Place): string {
-  return join(own, 'locks', fileNameFor(project, loaded.path));
+export function lockOf(
+  { path, workflow }: LoadedWorkflow,
+  { project, own, blake3, damaged }: LockOptions,
+): LockRecords {
+  const note = join(own, 'locks', fileNameFor(project, path));
+  return new LockRecords({ path: lockPathOf(path), note, workflow, blake3, damaged });
 }
 
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
+export function unusable({ path, reason }: { readonly path: string; readonly reason: string }): CliError {
   return new CliError({
     code: 'unusable-path',
     message: `${shown(path)}: ${reason}`,

@@ -1,7 +1,7 @@
 // What a run uses of this machine: hashing with its memory, the supervisor, and where things are kept.
 
 import { join, relative } from 'node:path';
-import { loadBlake3 } from '../../host/blake3.ts';
+import { type Blake3Implementation, loadBlake3 } from '../../host/blake3.ts';
 import { DISK, type Disk, type Stamp } from '../../host/disk.ts';
 import { type IgnoreRule, ignoreRule } from '../../host/ignore.ts';
 import { LookRecord } from '../../host/look-record.ts';
@@ -18,6 +18,7 @@ import { stemOf } from '../load-file.ts';
 import type { SecretOf } from '../secrets.ts';
 
 export interface Machine {
+  readonly blake3: Blake3Implementation;
   readonly hash: HashBytes;
   /** Every look that is taken, until something more than looking is done. */
   readonly looks: LookRecord;
@@ -41,13 +42,15 @@ export interface MachinePlace {
   /** `.sluice/` of the project. */
   readonly own: string;
   readonly secretOf: SecretOf;
+  /** Of everything that was ever hashed here; without it little is read at the start, and nothing kept at the end. */
+  readonly hasMemory?: boolean;
   /** The real one, unless somebody wants to know what is looked at. */
   readonly disk?: Disk;
 }
 
 /** What all workflows of a project share on this machine. */
 export interface MachineBase {
-  readonly blake3: ReturnType<typeof loadBlake3>;
+  readonly blake3: Blake3Implementation;
   readonly cache: StatCache;
   readonly supervisor: Supervisor;
   readonly secretOf: SecretOf;
@@ -55,14 +58,19 @@ export interface MachineBase {
 }
 
 export async function openMachine(place: MachinePlace): Promise<Machine> {
-  const base = await openMachineBase(place.own, place.secretOf);
+  const base = await openMachineBase(place.own, place.secretOf, place.hasMemory);
   return { ...machineFor(base, place), close: () => base.close() };
 }
 
 /** Ends what a dead owner left running, before anything is started. */
-export async function openMachineBase(own: string, secretOf: SecretOf): Promise<MachineBase> {
+export async function openMachineBase(
+  own: string,
+  secretOf: SecretOf,
+  hasMemory = true,
+): Promise<MachineBase> {
   const blake3 = loadBlake3();
-  const cache = new StatCache({ path: join(own, 'stat-cache'), hash: blake3.hash, nowMs: Date.now });
+  const path = hasMemory ? join(own, 'stat-cache') : null;
+  const cache = new StatCache({ path, hash: blake3.hash, nowMs: Date.now });
   const file = join(own, 'journal');
   await endLeftovers(file);
   const journal = openJournal(file);
@@ -85,7 +93,7 @@ export function machineFor(
   const looks = new LookRecord(disk, blake3.hash);
   const hasher = createPathHasher({ blake3, cache, nowMs: Date.now, ignore, disk: looks.disk });
   return {
-    ...{ hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor, secretOf },
+    ...{ blake3, hash: blake3.hash, looks, disk: looks.disk, hasher, ignore, supervisor, secretOf },
     digestOf: (known, stamp) => {
       const slot = stamp.kind === 'file' ? cache.find(known, stamp) : NONE;
       return slot === NONE ? null : cache.digestAt(slot);

@@ -5,22 +5,23 @@
 
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { loadBlake3 } from '../../host/blake3.ts';
 import { answerOf } from '../../host/client.ts';
 import type { Reported } from '../../watcher/reported.ts';
 import { CliError } from '../command.ts';
-import { inProcess } from '../control-plane.ts';
+import { inProcess, openOrExplain } from '../control-plane.ts';
 import { stemOf } from '../load-file.ts';
 import { explained } from '../refused.ts';
 import { Ask } from './ask.ts';
 import { beginRun } from './begin-run.ts';
 import { endRun } from './end-run.ts';
 import { EventLog } from './event-log.ts';
+import { canGoOn, readsMany, renewClean, type Ended as Told, tellChanged } from './go-on.ts';
 import { keepClean } from './keep-clean.ts';
 import { keepLockAside } from './keep-lock-aside.ts';
 import { KeepResults } from './keep-results.ts';
-import { LockRecords } from './lock-records.ts';
-import { importLock, look, RUNNER, register, rememberLock, watchingOf } from './look.ts';
-import { openMachine } from './machine.ts';
+import { importLock, lockOf, look, type Place, RUNNER, register, type Watching, watchingOf } from './look.ts';
+import { type Machine, openMachine } from './machine.ts';
 import { openState, setStateAside } from './open-state.ts';
 import { Recipes } from './recipes.ts';
 import { type RunOutcome, type RunParts, type RunRequest, Stop, type Tools } from './run-parts.ts';
@@ -34,46 +35,55 @@ export async function runHere(request: RunRequest): Promise<RunOutcome> {
     if (!(error instanceof CliError) || error.code !== 'database-corrupt') throw error;
     // What is done is in the lock file, so a new one begins where this one was; a second time it is told.
     setStateAside(join(request.project, '.sluice'), request.warn);
-    return runOnce(request);
+    return runOnce({ ...request, changed: null });
   }
 }
 
 async function runOnce(request: RunRequest): Promise<RunOutcome> {
-  const { loaded, project, io } = request;
+  const { loaded, project, io, warn } = request;
   const own = join(project, '.sluice');
   mkdirSync(own, { recursive: true });
-  const root = dirname(loaded.path);
   const lookedAtMs = Date.now();
-  const machine = await openMachine({
-    workflow: loaded.workflow,
-    path: loaded.path,
-    root,
-    own,
-    secretOf: request.secretOf,
-  });
+  const blake3 = loadBlake3();
+  const lock = lockOf(loaded, { project, own, blake3, damaged: keepLockAside(own, warn) });
+  const basis = canGoOn(request.changed, request, { lock, blake3 }) ? request.changed : null;
+  // A new one in the place of a damaged one knows nothing that could be gone on from.
+  const database = await (basis === null
+    ? openState(own, io, warn)
+    : openOrExplain(join(own, 'state.db'), io));
+  const reached = inProcess(database, io);
+  // Only now, for another thread has been looking at the rest of a large project.
+  const changed = basis === null ? null : await basis.snapshot.changed();
+  const machine = await machineOf(request, { own, changed });
   try {
-    const lock = new LockRecords(
-      join(root, `${stemOf(loaded.path)}.lock.yaml`),
-      loaded.workflow,
-      machine.hash,
-      keepLockAside(own, request.warn),
-    );
-    const reached = inProcess(await openState(own, io, request.warn), io);
-    const tools = { client: reached.client, machine, lock, own, root };
-    let done: Done;
+    const tools = { client: reached.client, machine, lock, own, root: dirname(loaded.path) };
+    let ended: Ended;
     try {
-      done = await toTheEnd(partsOf(request, tools));
+      ended = await toTheEnd(partsOf(request, tools), changed);
     } catch (error) {
       throw explained(error);
     } finally {
       await reached.close();
     }
-    const { outcome, reported } = done;
-    if (outcome.results.length === 0) keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
+    const { outcome, reported } = ended;
+    if (basis !== null && changed !== null) renewClean(basis, request, lock, ended);
+    else if (outcome.results.length === 0)
+      keepClean(request, outcome.cached, { ...tools, reported, lookedAtMs });
     return outcome;
   } finally {
     await machine.close();
   }
+}
+
+interface MachineFor {
+  readonly own: string;
+  readonly changed: readonly string[] | null;
+}
+
+function machineOf(request: RunRequest, { own, changed }: MachineFor): Promise<Machine> {
+  const { workflow, path } = request.loaded;
+  const hasMemory = changed === null || readsMany(request);
+  return openMachine({ workflow, path, root: dirname(path), own, secretOf: request.secretOf, hasMemory });
 }
 
 function partsOf(request: RunRequest, tools: Tools): RunParts {
@@ -93,20 +103,16 @@ function partsOf(request: RunRequest, tools: Tools): RunParts {
   return { request, tools, ask, log, saving, kept, recipes, stop };
 }
 
-interface Done {
-  readonly outcome: RunOutcome;
+interface Ended extends Told {
   readonly reported: Reported;
 }
 
-async function toTheEnd(parts: RunParts): Promise<Done> {
+/** `changed` are the only files with other content than they had when there was nothing to do; null if more may be. */
+async function toTheEnd(parts: RunParts, changed: readonly string[] | null): Promise<Ended> {
   const { request, tools, stop, saving } = parts;
   const begun = performance.now();
-  await answerOf(tools.client.api.work.restart.$post({ json: { runner: RUNNER } }));
   const place = { ...tools, ...request };
-  await register(place);
-  const watching = await watchingOf(place);
-  if ((await look(watching)) > 0) tools.machine.looks.stop();
-  await importLock(place);
+  const watching = changed === null ? await lookAll(place) : await goOn(place, changed);
   const { id, stages } = await beginRun(parts);
   const onSignal = () => {
     stop.atOnce();
@@ -117,11 +123,27 @@ async function toTheEnd(parts: RunParts): Promise<Done> {
   try {
     await workHere(parts, { id, stages, watching });
     const outcome = await endRun(parts, { id, stages, begun });
-    return { outcome, reported: watching.reported };
+    saving.now();
+    tools.lock.remember({ isComplete: true });
+    return { outcome, reported: watching.reported, told: new Map(watching.reported.news()) };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     watching.reported.save();
     saving.now();
-    rememberLock(place);
   }
+}
+
+async function lookAll(place: Place): Promise<Watching> {
+  await answerOf(place.client.api.work.restart.$post({ json: { runner: RUNNER } }));
+  await register(place);
+  const watching = await watchingOf(place);
+  if ((await look(watching)) > 0) place.machine.looks.stop();
+  await importLock(place);
+  return watching;
+}
+
+function goOn(place: Place, changed: readonly string[]): Promise<Watching> {
+  place.machine.looks.stop();
+  place.lock.believe();
+  return tellChanged(changed, place);
 }

@@ -8,6 +8,7 @@ import type { LoadedWorkflow } from '../load-file.ts';
 import type { LiveProgress } from '../render/live-progress.ts';
 import type { SecretOf } from '../secrets.ts';
 import type { Ask } from './ask.ts';
+import type { Changed } from './clean-place.ts';
 import type { EventLog } from './event-log.ts';
 import type { KeepResults } from './keep-results.ts';
 import type { LockRecords } from './lock-records.ts';
@@ -25,6 +26,8 @@ export interface RunRequest {
   /** `--stage` as it was written. */
   readonly asked: string | undefined;
   readonly force: boolean;
+  /** Null unless nothing but the content of some files is other than when there was nothing to do. */
+  readonly changed: Changed | null;
   readonly all: boolean;
   readonly capacity: Capacity;
   readonly io: Io;

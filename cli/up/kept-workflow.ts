@@ -15,8 +15,8 @@ import { type Perform, performingOf } from '../perform.ts';
 import { EventLog } from '../run/event-log.ts';
 import { KeepResults } from '../run/keep-results.ts';
 import { importEntries, recordOf } from '../run/lock-entries.ts';
-import { type LockEntry, LockRecords } from '../run/lock-records.ts';
-import { isOwnLock, type Place, register, rememberLock, watchingOf } from '../run/look.ts';
+import type { LockEntry } from '../run/lock-records.ts';
+import { lockOf, lockPathOf, type Place, register, watchingOf } from '../run/look.ts';
 import { type MachineBase, machineFor } from '../run/machine.ts';
 import { Recipes } from '../run/recipes.ts';
 import type { StateResult } from '../run/results.ts';
@@ -54,7 +54,7 @@ export class KeptWorkflow {
   static async open(loaded: LoadedWorkflow, context: KeptContext): Promise<KeptWorkflow> {
     const { workflow, path } = loaded;
     const root = dirname(path);
-    const lockPath = join(root, `${stemOf(path)}.lock.yaml`);
+    const lockPath = lockPathOf(path);
     let lookout: Lookout | null = null;
     let kept: KeptWorkflow | null = null;
     const watches = new DirectoryWatches({
@@ -67,7 +67,7 @@ export class KeptWorkflow {
     });
     const machine = machineFor(context.base, { workflow, path, root, disk: watches.disk });
     machine.looks.stop();
-    const lock = new LockRecords(lockPath, workflow, machine.hash);
+    const lock = lockOf(loaded, { ...context, blake3: machine.blake3 });
     const place: Place = {
       ...{ loaded, project: context.project, own: context.own, root, set: {}, client: context.client, lock },
       machine: { ...machine, close: async () => {} },
@@ -90,7 +90,7 @@ export class KeptWorkflow {
     this.lookout = lookout;
     this.#context = context;
     this.#place = place;
-    if (lock.text !== null && !isOwnLock(place, lock.text)) this.#believe();
+    if (lock.exists && !lock.isOurs()) this.#believe();
     this.#saving = new Saving(() => {
       // What somebody else has written is not written over.
       this.#takeLock();
@@ -104,7 +104,7 @@ export class KeptWorkflow {
       ...{ workflow, root, own: context.own, machine, recipes: new Recipes(context.client, machine.hash) },
       ...{ env: context.io.env, isMine: context.isMine },
       get hasLockFile() {
-        return lock.text !== null;
+        return lock.exists;
       },
       remadeBy: (at) => this.#kept.remadeBy(at),
       starting: (item, reasons) => this.#kept.starting(item, reasons),
@@ -187,7 +187,8 @@ export class KeptWorkflow {
     if (this.#lockTimer !== null) clearTimeout(this.#lockTimer);
     this.lookout.close();
     this.#saving.now();
-    rememberLock(this.#place);
+    // What was not in it when this began may still not be; a run that looks puts it there.
+    this.#place.lock.remember({ isComplete: this.#place.lock.wasComplete });
     // What `run` may believe without looking was written before this process changed things.
     rmSync(join(this.#context.own, 'clean'), { recursive: true, force: true });
   }

@@ -78,4 +78,21 @@ describe('a place that is closed to this user', () => {
     chmodSync(join(p.root, 'p.lock.yaml'), 0o444);
     expect(await sluice('run', 'p.yaml')).toMatchObject({ code: 0 });
   });
+
+  test('a lock file that may not be written is refused where a run goes on from its last verdict, too', async () => {
+    const p = project(FILES);
+    if (NOBODY !== undefined) execFileSync('chown', ['-R', String(NOBODY), p.root]);
+    const sluice = (...args: string[]) => runSluice(args, { cwd: p.root, uid: NOBODY });
+    // The stamps of what was just written are too young to be relied on for an instant.
+    await expect
+      .poll(async () => (await sluice('run', 'p.yaml')).code === 0 && p.has('.sluice/clean/p.yaml'), {
+        timeout: 10_000,
+      })
+      .toBe(true);
+    chmodSync(join(p.root, 'p.lock.yaml'), 0o444);
+    writeFileSync(join(p.root, 'in/a'), 'b');
+    const { code, stderr } = await sluice('run', 'p.yaml');
+    expect([code, p.runs('c')]).toEqual([1, 1]);
+    expect(stderr).toMatch(/cannot write the lock file .* is read-only for this user/);
+  });
 });

@@ -91,7 +91,7 @@ test('while up keeps the project, status, why and log ask it, and say what can b
   await until(async () => (await p.sluice('status', 'q.yaml')).stdout.includes('exhausted'));
   const { stdout } = await p.sluice('status', 'q.yaml');
   expect(stdout).toMatch(/1 of 1 not settled; to try again now: sluice retry q\.yaml bad\n$/);
-  expect((await p.sluice('status')).stdout).toMatch(/^p +3 fresh\nq +1 exhausted\n$/);
+  await until(async () => /^p +3 fresh\nq +1 exhausted\n$/.test((await p.sluice('status')).stdout));
   expect((await p.sluice('why', 'q.yaml', 'bad')).stdout).toContain('exit code 3');
   expect((await p.sluice('log', 'q')).stdout).toMatch(/ stage_failed +bad /);
   expect(await up.stop()).toBe(0);

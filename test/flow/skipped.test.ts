@@ -85,3 +85,21 @@ policy: {failure: continue_on_failure}
     { stage: 'all', status: 'skipped', reasons: ['waits for c_{x}'] },
   ]);
 });
+
+test('it is told and counted the same where a run goes on from its last verdict', async () => {
+  const p = project(PICKED);
+  // The stamps of what was just written are too young to be relied on for an instant.
+  await expect
+    .poll(async () => (await p.run()) && p.has('.sluice/clean/p.yaml'), { timeout: 10_000 })
+    .toBe(true);
+  const reported = p.read('.sluice/reported/p.yaml');
+  p.write('in/dull.json', '{"score": 3, "title": "dull"}');
+  const run = await p.run();
+  expect(run).toMatchObject({ code: 0, status: 'completed', states_run: 0, states_cached: 3 });
+  expect(run.states).toEqual(SKIPPED);
+  expect(p.read('.sluice/reported/p.yaml').startsWith(reported)).toBe(true);
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 0, states_cached: 5, states: [] });
+  p.write('in/dull.json', '{"score": 8, "title": "dull"}');
+  expect(await p.run()).toMatchObject({ code: 0, states_run: 3, states_cached: 2 });
+  expect(p.read('all.txt')).toContain('DULL');
+});

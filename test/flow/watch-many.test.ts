@@ -66,6 +66,7 @@ test('of a pattern that matches far too much only a batch is held, and progress 
   const stamp: Stamp = { kind: 'file', size: 1, mtimeNs: 1n, ctimeNs: 1n, ino: 1n, dev: 1n };
   const disk = {
     list: () => names.map((name) => ({ name, isDirectory: () => false, isSymbolicLink: () => false })),
+    place: () => ({ ...stamp, kind: 'directory' }),
     stat: (path: string) => {
       if (path.endsWith('.txt')) looked += 1;
       return path.endsWith('.txt') ? stamp : { ...stamp, kind: 'directory' };

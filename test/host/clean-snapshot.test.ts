@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
@@ -11,9 +12,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadBlake3 } from '../../host/blake3.ts';
-import { checkClean, writeClean } from '../../host/clean-snapshot.ts';
+import { checkClean, differingRows, writeClean } from '../../host/clean-snapshot.ts';
 import { DISK } from '../../host/disk.ts';
 import { LookRecord } from '../../host/look-record.ts';
 
@@ -21,7 +23,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'sluice-clean-'));
   mkdirSync(join(root, 'in'));
-  for (const name of ['a', 'code', 'plain']) writeFileSync(join(root, 'in', name), name);
+  for (const name of ['a', 'code', 'plain', 'z']) writeFileSync(join(root, 'in', name), name);
   writeFileSync(join(root, 'db'), 'db');
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -30,21 +32,31 @@ const { hash } = loadBlake3();
 /** Later than any stamp, as if the looks were taken long after the files were written. */
 const LATER = Date.now() + 3_600_000;
 
-/** What is told of itself is `in/a` and `in/told`; of `in/plain` only the stamp is known. */
+/** What was told is `in/a` and `in/z`; of `in/plain` only the stamp is known. */
 function keep(lookedAtMs = LATER): boolean {
   const record = new LookRecord(DISK, hash);
   record.disk.list(join(root, 'in'));
-  for (const name of ['a', 'code', 'plain', 'missing']) record.disk.stat(join(root, 'in', name));
+  for (const name of ['a', 'code', 'plain', 'z', 'missing', '../later/missing'])
+    record.disk.stat(join(root, 'in', name));
   const looks = [...record.all()].map((look) => {
-    const content = /(a|code)$/.test(look.path) ? hash(readFileSync(look.path)) : null;
-    return { ...look, digest: look.listing ?? content, isTold: look.path.endsWith('/a') };
+    const content = /(a|code|z)$/.test(look.path) ? hash(readFileSync(look.path)) : null;
+    return { ...look, digest: look.listing ?? content, isTold: /[az]$/.test(look.path) };
   });
   return writeClean(join(root, 'clean'), {
-    ...{ key: 'k', summary: { cached: 1 }, looks, own: [join(root, 'db')], lookedAtMs },
+    ...{
+      key: 'k',
+      summary: { cached: 1 },
+      looks,
+      own: [join(root, 'db')],
+      empty: [join(root, 'db-wal')],
+      lookedAtMs,
+    },
   });
 }
 
-const check = (nowMs = LATER, key = 'k') => checkClean(join(root, 'clean'), key, () => nowMs);
+const check = (nowMs = LATER, key = 'k') => checkClean(join(root, 'clean'), key, { nowMs: () => nowMs });
+const changedIn = (checked: ReturnType<typeof check>) =>
+  checked.kind === 'changed' ? checked.snapshot.changed() : null;
 const isClean = (key = 'k') => check(LATER, key).kind === 'clean';
 
 describe('a clean snapshot', () => {
@@ -58,9 +70,13 @@ describe('a clean snapshot', () => {
     ['a file changed to the same size with its times restored', editQuietly],
     ['a file appeared', () => writeFileSync(join(root, 'in/b'), '')],
     ['a file vanished', () => rmSync(join(root, 'in/a'))],
-    ['what was missing is there', () => writeFileSync(join(root, 'in/missing'), '')],
+    ['what was missing is there', () => makeMissing('in')],
     ['a file became a link to something else', () => linkInstead()],
     ['one of our own files changed', () => writeFileSync(join(root, 'db'), 'other')],
+    [
+      'something was written that is not in our own files yet',
+      () => writeFileSync(join(root, 'db-wal'), 'x'),
+    ],
     ['the snapshot itself is damaged', () => writeFileSync(join(root, 'clean'), 'x')],
   ])('says nothing when %s', (_, change) => {
     keep();
@@ -69,10 +85,69 @@ describe('a clean snapshot', () => {
     expect(isClean()).toBe(false);
   });
 
-  test('tells which files have other content, where all that was told is the content of files', () => {
+  test('tells which files have other content, where all that was told is the content of files', async () => {
     keep();
     writeFileSync(join(root, 'in/a'), 'other');
-    expect(check()).toMatchObject({ kind: 'changed', paths: [join(root, 'in/a')] });
+    expect(await changedIn(check())).toEqual([join(root, 'in/a')]);
+  });
+
+  describe('of which the rest is looked at elsewhere once a difference was found', () => {
+    /** By whom it was looked at, and what came of it. */
+    const checkInTwo = async () => {
+      const asked: number[] = [];
+      const file = join(root, 'clean');
+      const lookAtRest = async (from: number) => {
+        asked.push(from);
+        return differingRows(file, 'k', from);
+      };
+      const checked = checkClean(file, 'k', { nowMs: () => LATER, large: 2, lookAtRest });
+      return {
+        asked,
+        kind: checked.kind,
+        changed: checked.kind === 'changed' ? await changedIn(checked) : null,
+      };
+    };
+
+    test.each<readonly [string, () => void, readonly string[] | null]>([
+      ['nothing else has changed', () => {}, ['in/a']],
+      ['others were touched', () => touch('code'), ['in/a']],
+      ['another file has other content', () => writeFileSync(join(root, 'in/z'), 'other'), ['in/a', 'in/z']],
+      [
+        'a file that was not told has other content',
+        () => writeFileSync(join(root, 'in/code'), 'other'),
+        null,
+      ],
+      ['what was missing is there', () => makeMissing('later'), null],
+    ])('%s', async (_, change, changed) => {
+      keep();
+      writeFileSync(join(root, 'in/a'), 'other');
+      change();
+      const paths = changed?.map((name) => join(root, name)) ?? null;
+      expect(await checkInTwo()).toEqual({ asked: [expect.any(Number)], kind: 'changed', changed: paths });
+    });
+
+    test('by the thread that is built for it', async () => {
+      keep();
+      writeFileSync(join(root, 'in/a'), 'other');
+      const workerData = { file: join(root, 'clean'), key: 'k', from: 0 };
+      const thread = new Worker(new URL('../../dist/clean-rest.js', import.meta.url), { workerData });
+      const [rows] = await once(thread, 'message');
+      expect(rows).toEqual(differingRows(join(root, 'clean'), 'k', 0));
+      expect(rows).toHaveLength(1);
+    });
+
+    test('or could not be looked at', async () => {
+      keep();
+      writeFileSync(join(root, 'in/a'), 'other');
+      const lookAtRest = () => Promise.reject(new Error('no thread'));
+      const checked = checkClean(join(root, 'clean'), 'k', { nowMs: () => LATER, large: 2, lookAtRest });
+      expect(await changedIn(checked)).toBeNull();
+    });
+
+    test('is not, where nothing has changed', async () => {
+      keep();
+      expect(await checkInTwo()).toEqual({ asked: [], kind: 'clean', changed: null });
+    });
   });
 
   test.each<readonly [string, () => void]>([
@@ -143,6 +218,9 @@ describe('a clean snapshot', () => {
     test('is worth nothing to who finds that our own files have changed meanwhile', () => {
       const snapshot = changed();
       expect(snapshot.isCurrent()).toBe(true);
+      writeFileSync(join(root, 'db-wal'), 'by one that was killed');
+      expect(snapshot.isCurrent()).toBe(false);
+      rmSync(join(root, 'db-wal'));
       writeFileSync(join(root, 'db'), 'by another process');
       expect(snapshot.isCurrent()).toBe(false);
     });
@@ -179,6 +257,11 @@ function linkInstead(to = 'db'): void {
   symlinkSync(join(root, to), join(root, 'in/a'));
 }
 
+function makeMissing(folder: string): void {
+  mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, folder, 'missing'), '');
+}
+
 function touch(...names: readonly string[]): void {
   for (const name of names) utimesSync(join(root, 'in', name), 1, 1);
 }
@@ -193,7 +276,7 @@ function comeAndGo(): void {
   rmSync(join(root, 'in/b'));
 }
 
-/** Four looks at files and the directory, and our own one. */
+/** Six looks at files, one at the directory, and our own two. */
 function withoutDigests(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(0, bytes.length - 6 * 32), Buffer.alloc(6 * 32)]);
+  return Buffer.concat([bytes.subarray(0, bytes.length - 9 * 32), Buffer.alloc(9 * 32)]);
 }
