@@ -3,7 +3,7 @@
 import { answerOf, type Client, Refused } from '../host/client.ts';
 import type { StateAnswer, StatusCounts } from '../schema/read-answers.ts';
 import { COUNTED_WORDS, isSettled } from '../schema/status-words.ts';
-import { watcherFacts } from '../schema/wire.ts';
+import { troubledFacts } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { askedState } from './asked-state.ts';
 import { EXIT, type ExitCode, flag, type Invocation, text } from './command.ts';
@@ -81,7 +81,7 @@ async function everything({ values, io }: Invocation): Promise<ExitCode> {
   }
 }
 
-/** What watchers said last of places that they cannot look at. */
+/** What watchers and runners said last of places that they cannot get at. */
 async function troubledRoots(client: Client): Promise<readonly TroubledRoot[]> {
   const machines = await answerOf(client.api.machines.$get()).catch((error: unknown) => {
     // A token that is limited to some of the work is told of that alone.
@@ -89,10 +89,10 @@ async function troubledRoots(client: Client): Promise<readonly TroubledRoot[]> {
     throw error;
   });
   return machines.flatMap(({ role, name, facts }) => {
-    const said = watcherFacts.safeParse(facts);
-    if (role !== 'watcher' || !said.success) return [];
+    const said = troubledFacts.safeParse(facts);
+    if (!said.success) return [];
     return said.data.roots.flatMap(({ workflow, problem }) =>
-      problem === null ? [] : [{ workflow, watcher: name, problem }],
+      problem === null ? [] : [{ workflow, role, name, problem }],
     );
   });
 }

@@ -60,6 +60,7 @@ export async function run({ values, io }: Invocation): Promise<ExitCode> {
         results,
         logs: openLogBook(join(own, 'logs')),
         warn,
+        say: (line: string) => void io.stderr.write(`${line}\n`),
         hurry,
         runner: nameIn(own, asked.target),
         env: io.env,

@@ -7,7 +7,7 @@
 
 import { answerOf, type Client } from '../host/client.ts';
 import { Unreachable } from '../host/steady-fetch.ts';
-import type { Claimed, Observation, OneState } from '../schema/wire.ts';
+import type { AwayRoot, Claimed, Observation, OneState } from '../schema/wire.ts';
 import type { Stage } from '../schema/workflow.ts';
 import { type Capacity, Usage } from './capacity.ts';
 import { Leases, momentNow } from './leases.ts';
@@ -27,6 +27,8 @@ export interface PoolContext {
   readonly workflows: () => readonly string[] | null;
   /** Only these definitions of them; null is all. */
   readonly definitions?: readonly string[] | null;
+  /** None of these, asked before every claim: their files are not there now. */
+  readonly away?: () => readonly AwayRoot[];
   /** Null is every stage of them. */
   readonly stages: readonly string[] | null;
   /** One state and what it needs. */
@@ -61,6 +63,8 @@ const [AHEAD_AT_FIRST, MOST_AHEAD] = [8, 64];
 const POST_WITHIN_MS = 25;
 const POST_AT_ONCE = 64;
 const MOST_RELEASES = 3;
+/** A claim is held back no longer while something is away: it is only looked at before the next. */
+const WAIT_WHILE_AWAY_SECONDS = 2;
 
 export class WorkPool {
   readonly #context: PoolContext;
@@ -190,7 +194,9 @@ export class WorkPool {
   async #claimOnce(asked: AskedClaim): Promise<void> {
     const { client, runner, targets, workflows, definitions, stages, only, run, capacity, labels } =
       this.#context;
-    const known = workflows();
+    const [known, away] = [workflows(), this.#context.away?.() ?? []];
+    const waitSeconds =
+      away.length === 0 ? asked.waitSeconds : Math.min(asked.waitSeconds, WAIT_WHILE_AWAY_SECONDS);
     const [round, sentAt] = [this.#round, momentNow()];
     const sent = client.api.work.claim.$post(
       {
@@ -200,6 +206,7 @@ export class WorkPool {
           ...(definitions == null ? {} : { definitions: [...definitions] }),
           ...(stages === null ? {} : { stages: [...stages] }),
           ...(only === undefined ? {} : { only }),
+          ...(away.length === 0 ? {} : { away: [...away] }),
           limit: Math.min(500, Math.max(1, asked.limit)),
           free: {
             ...{ cores: capacity.cores, gpu: capacity.gpu, memory_bytes: capacity.memoryBytes },
@@ -207,7 +214,7 @@ export class WorkPool {
           },
           ...(labels === undefined ? {} : { labels: { ...labels } }),
           ...(run === null ? {} : { run }),
-          ...(asked.waitSeconds === 0 ? {} : { wait_seconds: asked.waitSeconds }),
+          ...(waitSeconds === 0 ? {} : { wait_seconds: waitSeconds }),
         },
       },
       asked.signal === undefined ? undefined : { init: { signal: asked.signal } },

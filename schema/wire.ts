@@ -46,6 +46,8 @@ export const watchedRoot = z.strictObject({
 export type WatchedRoot = z.infer<typeof watchedRoot>;
 export const watcherFacts = z.strictObject({ roots: z.array(watchedRoot).max(1_000) });
 export type WatcherFacts = z.infer<typeof watcherFacts>;
+/** What is common to all that watchers and runners say of places; runners only of those that they cannot get at. */
+export const troubledFacts = z.object({ roots: z.array(watchedRoot) });
 
 export const observeBody = z.strictObject({
   target: name,
@@ -64,6 +66,18 @@ export const oneState = z.strictObject({
   force: z.boolean().default(false),
 });
 export type OneState = z.output<typeof oneState>;
+
+export const MAX_AWAY = 1_000;
+
+/** A definition whose files a runner cannot get at for now. */
+export const awayRoot = z.strictObject({
+  definition: blake3,
+  workflow: name,
+  /** On the runner's own machine. */
+  root: z.string().max(MAX_PATH),
+  problem: z.string().max(1_000),
+});
+export type AwayRoot = z.infer<typeof awayRoot>;
 
 export const claimBody = z.strictObject({
   runner: name,
@@ -87,6 +101,8 @@ export const claimBody = z.strictObject({
   definitions: z.array(blake3).max(1_000).optional(),
   stages: z.array(z.string()).optional(),
   only: oneState.optional(),
+  /** None of these: their files are not there now, of which the runner says why. */
+  away: z.array(awayRoot).max(MAX_AWAY).default([]),
   run: name.optional(),
   /** How long the answer may be held back while there is nothing to do. */
   wait_seconds: z.number().min(0).max(25).default(0),

@@ -33,10 +33,12 @@ interface Claims extends ClaimResult {
 
 function claimOnce(store: Store, body: ClaimBody): Promise<Claims> {
   return store.registered.decide(async (known) => {
-    const { free, labels, runner, targets } = body;
+    const { free, labels, away, runner, targets } = body;
+    const roots = away.map(({ definition: _, ...root }) => ({ ...root, state: 'troubled' }));
     const nowMs = store.nowMs();
     const sighting = {
-      ...{ role: 'runner' as const, name: runner, target: targets.join(' '), facts: { free, labels }, nowMs },
+      ...{ role: 'runner' as const, name: runner, target: targets.join(' '), nowMs },
+      facts: { free, labels, ...(roots.length === 0 ? {} : { roots }) },
     };
     const seen = store.sightings.isTold(sighting) ? [] : [seenMachine(sighting)];
     const results = await store.db.batch([...seen, ...claiming(store, known, body)], 'write');

@@ -23,8 +23,8 @@ const MOST_REMEMBERED = 100;
 const remembered = new WeakMap<Registered, Map<string, readonly Offered[]>>();
 
 export function offersTo(known: Registered, body: ClaimBody): readonly Offered[] {
-  const { targets, free, labels, workflow, workflows, definitions, stages } = body;
-  const key = JSON.stringify([targets, free, labels, workflow, workflows, definitions, stages]);
+  const { targets, free, labels, workflow, workflows, definitions, stages, away } = body;
+  const key = JSON.stringify([targets, free, labels, workflow, workflows, definitions, stages, away]);
   const found = remembered.get(known) ?? new Map<string, readonly Offered[]>();
   remembered.set(known, found);
   const before = found.get(key);
@@ -40,7 +40,8 @@ function offeredTo(known: Registered, body: ClaimBody): readonly Offered[] {
     const { paused, definition } = known.workflows.get(placed.of.name)!;
     const isAsked =
       asksFor(body, placed.of.name, placed.stage.id) &&
-      (body.definitions === undefined || body.definitions.includes(definition));
+      (body.definitions === undefined || body.definitions.includes(definition)) &&
+      !body.away.some((each) => each.definition === definition);
     return isAsked && !paused && fits(placed, body) ? [offerOf(placed)] : [];
   });
   return KINDS.flatMap((kind): readonly Offered[] => {

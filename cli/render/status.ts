@@ -56,16 +56,18 @@ export function renderStatus(report: StatusReport, io: Io, json: boolean): strin
 
 export interface TroubledRoot {
   readonly workflow: string;
-  readonly watcher: string;
+  readonly role: 'runner' | 'watcher';
+  readonly name: string;
   readonly problem: string;
 }
 
 /** Beside the report, because nothing of it is wrong: what is known there is only no longer looked at. */
 export function renderTroubled(roots: readonly TroubledRoot[], io: Io): string {
   return roots
-    .map(({ workflow, watcher, problem }) =>
-      renderWarning(`${workflow}: ${watcher} cannot look at all of it: ${problem}`, io),
-    )
+    .map(({ workflow, role, name, problem }) => {
+      const cannot = role === 'watcher' ? 'look at all of it' : 'work on it';
+      return renderWarning(`${workflow}: ${name} cannot ${cannot}: ${problem}`, io);
+    })
     .join('');
 }
 

@@ -1,18 +1,17 @@
 // What this runner is offered: each claim is given its definition as it stands on this machine, or refused with the
 // reason; then it is made like any other.
 
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootPair } from '../../host/roots.ts';
 import type { Performed } from '../../runner/performed.ts';
 import { claimedHere, performedThere, placeWorkflow } from '../../runner/place-work.ts';
-import { postResults } from '../../runner/post-results.ts';
-import { shown } from '../../schema/diagnostic.ts';
-import type { Claimed } from '../../schema/wire.ts';
+import { postResults, releaseAll } from '../../runner/post-results.ts';
+import type { AwayRoot, Claimed } from '../../schema/wire.ts';
 import type { Stage, Workflow } from '../../schema/workflow.ts';
 import { type Perform, performingOf } from '../perform.ts';
 import { machineFor } from '../run/machine.ts';
 import { Recipes } from '../run/recipes.ts';
+import { AwayRoots } from './away-roots.ts';
 import { Definitions, notBuilt } from './definitions.ts';
 import type { LostRecords } from './lost-records.ts';
 import type { WorkerOptions } from './worker-options.ts';
@@ -28,6 +27,7 @@ export class OfferedWork {
   readonly #lost: LostRecords;
   readonly #isMine: (tokens: readonly number[]) => Promise<boolean>;
   readonly #definitions: Definitions;
+  readonly #roots: AwayRoots;
   /** By definition and the target as it is written in it: that says where relative paths stand. */
   readonly #placed = new Map<string, { readonly roots: RootPair; readonly perform: Perform }>();
   readonly #offered = new Map<string, Offered>();
@@ -41,17 +41,26 @@ export class OfferedWork {
     this.#lost = lost;
     this.#isMine = isMine;
     this.#definitions = new Definitions(options.client, options.base.blake3.hash);
+    this.#roots = new AwayRoots(options);
+  }
+
+  /** What cannot be worked on now, because its files are not there. */
+  away(): readonly AwayRoot[] {
+    return this.#roots.now();
   }
 
   async receive(items: readonly Claimed[]): Promise<readonly Claimed[]> {
     const ready: Claimed[] = [];
     const refused: { readonly item: Claimed; readonly why: string }[] = [];
+    const givenBack: number[] = [];
     for (const item of items) {
       const offered = await this.#offer(item);
       if ('why' in offered) refused.push({ item, why: offered.why });
+      else if (this.#roots.isAway(item, offered.roots.here)) givenBack.push(item.token);
       else ready.push(claimedHere(this.#lost.addTo(item), offered.roots));
     }
     await this.#refuse(refused);
+    await releaseAll(givenBack, this.#options);
     return ready;
   }
 
@@ -66,13 +75,8 @@ export class OfferedWork {
 
   async #offer(item: Claimed): Promise<Offered | { readonly why: string }> {
     const known = this.#offered.get(offerKey(item)) ?? (await this.#look(item));
-    if ('why' in known) return known;
-    this.#offered.set(offerKey(item), known);
-    const { here } = known.roots;
-    if (statSync(here, { throwIfNoEntry: false })?.isDirectory()) return known;
-    return {
-      why: `${shown(here)}, where the files of '${shown(item.workflow)}' should be, is not a directory on ${this.#options.runner}; mount it, or start \`sluice work\` with --root ${shown(item.workflow)}=DIR`,
-    };
+    if (!('why' in known)) this.#offered.set(offerKey(item), known);
+    return known;
   }
 
   async #look(item: Claimed): Promise<Offered | { readonly why: string }> {

@@ -28,6 +28,7 @@ export interface WorkerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly posted: (performed: Performed, answer: Answer) => void;
   readonly warn: (warning: string) => void;
+  readonly say: (line: string) => void;
   /** From now on nobody waits for a control plane that is away. */
   readonly hurry: () => void;
 }

@@ -32,6 +32,7 @@ export class Worker {
       workflows: () => (allowed === null ? null : [...allowed.keys()]),
       definitions: allowed === null ? null : [...allowed.values()],
       ...{ stages: null, run: null, waitSeconds: WAIT_SECONDS },
+      away: () => work.away(),
       receive: (items) => work.receive(items),
       stageOf: (item) => work.stageOf(item),
       perform: (items, signal) => work.perform(items, signal),

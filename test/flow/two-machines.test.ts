@@ -1,13 +1,15 @@
-// Two machines in shape: the control plane in workerd on sqld, and a runner for each of two targets, all of them
-// processes of their own that speak HTTP. The two targets are two folders that know nothing of each other.
+// Two machines in shape: the control plane in workerd on sqld, and for each of two targets one that looks and one that
+// works, all of them processes of their own that speak HTTP. The two targets are two folders that know nothing of each
+// other, and elsewhere than where the workflows are registered.
 
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../rig/cli.ts';
 import { type Shape, startInWorkerd } from '../rig/control-plane-shapes.ts';
+import { startDaemon } from '../rig/daemon.ts';
 import { until } from '../rig/up.ts';
-import { type Ask, drop, post, register, startWork, states, tell } from '../rig/work.ts';
+import { type Ask, post, register, startWork, states } from '../rig/work.ts';
 
 let plane: Shape;
 
@@ -20,6 +22,7 @@ afterAll(async () => {
 });
 
 const CLEAN = `
+watch: {settle: 50ms}
 stages:
   clean_{name}:
     cmd: tr -d '\\r' < {{deps[0].path}} > {{outs[0].path}}
@@ -28,6 +31,7 @@ stages:
 `;
 /** Where the far machine's folder is only the test knows: a real one would say `scp` or `rsync`. */
 const SEND = `
+watch: {settle: 50ms}
 targets: {far: {host: far.example, root: /srv/far}}
 stages:
   shout_{name}:
@@ -40,6 +44,7 @@ stages:
     outs: [{path: "arrived/{name}.txt", remote: far}]
 `;
 const COUNT = `
+watch: {settle: 50ms}
 stages:
   count_{name}:
     cmd: wc -c < {{deps[0].path}} > {{outs[0].path}}
@@ -47,43 +52,48 @@ stages:
     outs: ["count/{name}.txt"]
 `;
 
-async function tokenFor(ask: Ask, target: string): Promise<string> {
-  const made = await post(ask, '/api/tokens', { name: target, scopes: ['work'], target });
+async function tokenFor(ask: Ask, target: string, scope: 'watch' | 'work'): Promise<string> {
+  const made = await post(ask, '/api/tokens', { name: `${scope}-${target}`, scopes: [scope], target });
   return (made as { token: string }).token;
+}
+
+/** One that looks and one that works there, each with a token for nothing else. */
+async function startMachine(ask: Ask, target: string, root: string): Promise<void> {
+  const cwd = temporaryFolder({ token: await tokenFor(ask, target, 'watch') });
+  const at = ['--target', target, '--root', root];
+  const [url, token] = [plane.url!, await tokenFor(ask, target, 'work')];
+  await Promise.all([
+    startDaemon(cwd, ['watch', '--api', url, '--token-file', 'token', ...at], /^watching /m),
+    startWork({ cwd, url, token }, ...at, '--cores', '2'),
+  ]);
 }
 
 test('a file flows through two workflows on one machine and, by a remote out, into a third on another', async () => {
   const ask: Ask = (path, init) => plane.fetch(path, init);
   const [near, far] = [temporaryFolder(), temporaryFolder()];
-  mkdirSync(join(far, 'arrived'));
+  const [dropped, arrived, count] = [
+    join(near, 'in/a.txt'),
+    join(far, 'arrived/a.txt'),
+    join(far, 'count/a.txt'),
+  ];
+  for (const file of [dropped, arrived]) mkdirSync(dirname(file));
+  const send = SEND.replaceAll('$FAR', dirname(arrived));
   await register(ask, 'clean', { source: CLEAN, root: '/srv/near', target: 'near' });
-  await register(ask, 'send', {
-    source: SEND.replaceAll('$FAR', join(far, 'arrived')),
-    root: '/srv/near',
-    target: 'near',
-  });
+  await register(ask, 'send', { source: send, root: '/srv/near', target: 'near' });
   await register(ask, 'count', { source: COUNT, root: '/srv/far', target: 'far' });
-  const work = async (target: string, root: string) =>
-    startWork(
-      { cwd: temporaryFolder(), url: plane.url!, token: await tokenFor(ask, target) },
-      ...['--target', target, '--root', root, '--cores', '2'],
-    );
-  await Promise.all([work('near', near), work('far', far)]);
-  const flow = async (content: string) => {
-    await drop(ask, join(near, 'in/a.txt'), content, { target: 'near', at: '/srv/near/in/a.txt' });
-    const arrived = join(far, 'arrived/a.txt');
-    const loud = content.replace('\r', '').toUpperCase();
-    await until(() => existsSync(arrived) && readFileSync(arrived, 'utf8') === loud);
-    await until(async () => (await states(ask, 'send')).every(({ status }) => status === 'fresh'));
-    await tell(ask, arrived, { target: 'far', at: '/srv/far/arrived/a.txt' });
-    const count = join(far, 'count/a.txt');
-    await until(() => existsSync(count) && readFileSync(count, 'utf8').trim() === String(loud.length));
-    await until(async () => (await states(ask, 'count')).every(({ status }) => status === 'fresh'));
+  await Promise.all([startMachine(ask, 'near', near), startMachine(ask, 'far', far)]);
+  const holds = (file: string, text: string) =>
+    existsSync(file) && readFileSync(file, 'utf8').trim() === text;
+  const statuses = async () => {
     const all = await Promise.all(['clean', 'send', 'count'].map((name) => states(ask, name)));
-    expect(all.flat().map(({ status }) => status)).toEqual(['fresh', 'fresh', 'fresh', 'fresh']);
+    return all.flat().map(({ status }) => status);
   };
-  await flow('quiet\r\n');
-  await flow('another, longer\r\n');
+  for (const content of ['quiet\n', 'another, longer\n']) {
+    writeFileSync(dropped, content.replace('\n', '\r\n'));
+    await until(() => holds(count, String(content.length)));
+    await until(async () => (await statuses()).join() === 'fresh,fresh,fresh,fresh');
+    expect(readFileSync(arrived, 'utf8')).toBe(content.toUpperCase());
+  }
   expect(existsSync(join(near, 'count'))).toBe(false);
   expect(existsSync(join(far, 'clean'))).toBe(false);
 }, 120_000);

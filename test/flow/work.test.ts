@@ -1,7 +1,7 @@
 // A control plane and a runner as processes of their own; the test says what a watcher would.
 
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -99,24 +99,65 @@ test('a hundred workflows at once are worked on by one runner', LIMIT, async () 
   expect(rig.runs('copy')).toBe(100);
 });
 
-test('a state whose root or secret is missing here fails by name, and others are made', LIMIT, async () => {
+test('a state whose secret is missing here fails by name, and others are made', LIMIT, async () => {
   const rig = await serving();
-  await register(rig.ask, 'p', { source: COPY, root: '/nowhere/at/all' });
   await register(rig.ask, 'q', { source: COPY, root: rig.files });
   const secret = COPY.replace('stages:', 'secrets: [KEY]\nstages:').replace(
     'outs:',
     'secrets: [KEY]\n    outs:',
   );
   await register(rig.ask, 's', { source: secret.replaceAll('out/', 'secret/'), root: rig.files });
-  await drop(rig.ask, rig.at('in/a.txt'), 'one\n', { at: '/nowhere/at/all/in/a.txt' });
   await drop(rig.ask, rig.at('in/a.txt'), 'one\n');
   await rig.work();
   await until(() => rig.has('out/a.txt'));
-  const error = async (name: string) => (await states(rig.ask, name))[0]?.error ?? '';
-  await until(async () => (await error('p')) !== '' && (await error('s')) !== '');
-  expect(await error('p')).toContain('/nowhere/at/all');
-  expect(await error('p')).toContain('--root p=DIR');
-  expect(await error('s')).toContain('the secret KEY is not set');
+  const error = async () => (await states(rig.ask, 's'))[0]?.error ?? '';
+  await until(async () => (await error()) !== '');
+  expect(await error()).toContain('the secret KEY is not set');
+});
+
+test(
+  'states whose root is away wait for it, whoever works on others, and that is told once',
+  LIMIT,
+  async () => {
+    const rig = await serving();
+    const [root, aside] = [rig.at('disk'), rig.at('unplugged')];
+    await register(rig.ask, 'p', { source: COPY, root });
+    await register(rig.ask, 'q', { source: COPY, root: rig.files });
+    const work = await rig.work();
+    const told = (text: string) => work.stderr().split(text).length - 1;
+    for (const name of ['a', 'b']) {
+      const file = join(aside, `in/${name}.txt`);
+      await drop(rig.ask, file, `${name}\n`, { at: join(root, `in/${name}.txt`) });
+      await until(() => told(`${root}: it is away`) === (name === 'a' ? 1 : 2));
+      await drop(rig.ask, rig.at(`in/${name}.txt`), `${name}\n`);
+      await until(() => rig.has(`out/${name}.txt`));
+      expect((await states(rig.ask, 'p')).find(({ entity }) => entity === name)).toMatchObject({
+        ...{ status: 'stale', error: null },
+      });
+      const status = await runSluice(['status', '--api', rig.serve.url], {
+        env: { SLUICE_TOKEN: adminToken(rig.root) },
+      });
+      expect(status.stderr).toContain(`cannot work on it: ${root}: it is away`);
+      renameSync(aside, root);
+      await until(async () => (await states(rig.ask, 'p')).every((each) => each.status === 'fresh'));
+      expect(told(`${root} is there`)).toBe(told(`${root}: it is away`));
+      const query = new URLSearchParams({ stage: 'copy_{name}', entity: name });
+      const attempts = (await (await rig.ask(`/api/workflows/p/attempts?${query}`)).json()) as unknown[];
+      expect(attempts.length).toBeLessThan(5);
+      renameSync(root, aside);
+    }
+  },
+);
+
+test('a workflow whose root is away may be registered where its files are', LIMIT, async () => {
+  const rig = await serving();
+  await register(rig.ask, 'p', { source: COPY, root: '/nowhere/at/all' });
+  await drop(rig.ask, rig.at('in/a.txt'), 'one\n', { at: '/nowhere/at/all/in/a.txt' });
+  const work = await rig.work();
+  await until(() => work.stderr().includes('sluice work` with --root p=DIR'));
+  await register(rig.ask, 'p', { source: COPY, root: rig.files });
+  await drop(rig.ask, rig.at('in/a.txt'), 'one\n');
+  await until(() => rig.has('out/a.txt'));
 });
 
 test('what cannot work is said at the start, with the next step', LIMIT, async () => {

@@ -88,23 +88,13 @@ export async function register(
   return ((await response.json()) as { definition: string }).definition;
 }
 
-/** Writes a file and says so for the watcher of a target; `at` is where it is registered, if that is elsewhere. */
-export async function drop(
-  ask: Ask,
-  file: string,
-  content: string,
-  { target = 'local', at = file }: { target?: string; at?: string } = {},
-): Promise<void> {
+/** Writes a file and says so as a watcher would; `at` is where it is registered, if that is elsewhere. */
+export async function drop(ask: Ask, file: string, content: string, { at = file } = {}): Promise<void> {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
-  await tell(ask, file, { target, at });
-}
-
-export async function tell(ask: Ask, file: string, { target = 'local', at = file } = {}): Promise<void> {
-  const bytes = readFileSync(file);
-  const hash = asBlake3(loadBlake3().hash(bytes));
-  const observations = [{ path: at, hash, size: bytes.length }];
-  await post(ask, '/api/observations', { target, watcher: 'the test', observations });
+  const bytes = Buffer.from(content);
+  const observations = [{ path: at, hash: asBlake3(loadBlake3().hash(bytes)), size: bytes.length }];
+  await post(ask, '/api/observations', { target: 'local', watcher: 'the test', observations });
 }
 
 export interface StateSeen {

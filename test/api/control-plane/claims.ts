@@ -56,6 +56,22 @@ export function claimBehaviours(cp: ControlPlane): void {
       expect((await cp.states())[0]).toMatchObject({ status: 'running', runner: 'r1' });
     });
 
+    test('that names a definition as away is given nothing of it, and the machine is listed with why', async () => {
+      const { definition } = await cp.register('w', CHAIN);
+      await cp.see({ 'raw/a.txt': 'a' });
+      const why = { workflow: 'w', root: '/p', problem: 'it is away' };
+      const claim = (away: object[]) =>
+        cp.post<{ items: object[] }>('/api/work/claim', { runner: 'r1', targets: ['local'], away });
+      expect((await claim([{ definition, ...why }])).items).toEqual([]);
+      const facts = async () => {
+        const machines = await cp.get<{ name: string; facts: object }[]>('/api/machines');
+        return machines.find(({ name }) => name === 'r1')!.facts;
+      };
+      expect(await facts()).toMatchObject({ roots: [{ ...why, state: 'troubled' }] });
+      expect((await claim([])).items).toHaveLength(1);
+      expect(await facts()).not.toHaveProperty('roots');
+    });
+
     test('of one state is given that and what it needs, and what comes after it only if it is forced', async () => {
       await cp.register('w', CHAIN);
       await cp.see({ 'raw/a.txt': 'a', 'raw/b.txt': 'b' });
