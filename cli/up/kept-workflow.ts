@@ -47,6 +47,8 @@ export class KeptWorkflow {
   readonly #saving: Saving;
   readonly #perform: Perform;
   #lockTimer: NodeJS.Timeout | null = null;
+  /** What was last told about it. */
+  #lockTrouble = '';
   /** Entries that others made and that the control plane may not have taken yet. */
   #foreign: { readonly entries: readonly LockEntry[]; readonly untilMs: number } | null = null;
 
@@ -92,9 +94,8 @@ export class KeptWorkflow {
     this.#place = place;
     if (lock.exists && !lock.isOurs()) this.#believe();
     this.#saving = new Saving(() => {
-      // What somebody else has written is not written over.
-      this.#takeLock();
-      lock.save(Date.now());
+      // What somebody else has written is not written over, least of all what is in the middle of a merge.
+      if (this.#takeLock()) lock.save(Date.now());
     });
     this.#kept = new KeepResults({
       ...{ workflow, lock, saving: this.#saving, report: context.report, warn: context.warn },
@@ -166,15 +167,22 @@ export class KeptWorkflow {
     if (performance.now() > this.#foreign.untilMs) this.#foreign = null;
   }
 
-  #takeLock(): void {
+  /** False if it cannot be read, as in the middle of a merge: then it stays as it is until somebody mends it. */
+  #takeLock(): boolean {
     try {
-      if (!this.#place.lock.takeIn()) return;
+      const isNew = this.#place.lock.takeIn();
+      this.#lockTrouble = '';
+      if (!isNew) return true;
       this.#believe();
       this.lookout.distrust();
       this.#context.changed();
+      return true;
     } catch (error) {
-      // As in the middle of a merge: it stays as it is until somebody mends it.
-      this.#context.warn((error as Error).message);
+      const { message } = error as Error;
+      if (message !== this.#lockTrouble)
+        this.#context.warn(`${message}; it is not written until that is mended`);
+      this.#lockTrouble = message;
+      return false;
     }
   }
 

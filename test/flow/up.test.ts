@@ -162,6 +162,30 @@ test(
   },
 );
 
+test(
+  'a lock file with a conflict in it is left alone until it is mended, and then has it all',
+  LIMIT,
+  async () => {
+    const rig = copying();
+    const up = await startUp(rig.root);
+    await until(() => rig.has('p.lock.yaml') && rig.read('p.lock.yaml').includes('first'));
+    const whole = rig.read('p.lock.yaml');
+    const damaged = `${whole}\n<<<<<<< HEAD\n`;
+    rig.write('p.lock.yaml', damaged);
+    await until(() => up.stderr().includes('it is not written until that is mended'));
+    rig.write('in/second.txt', 'two\n');
+    await until(() => rig.has('out/second.txt'));
+    rig.write('in/third.txt', 'three\n');
+    await until(() => rig.has('out/third.txt'));
+    expect(rig.read('p.lock.yaml')).toBe(damaged);
+    rig.write('p.lock.yaml', whole);
+    rig.write('in/fourth.txt', 'four\n');
+    const all = ['first', 'second', 'third', 'fourth'];
+    await until(() => all.every((name) => rig.read('p.lock.yaml').includes(name)));
+    expect(up.stderr().match(/until that is mended/g)).toHaveLength(1);
+  },
+);
+
 test('a clone with lock file and outputs is settled as it stands', LIMIT, async () => {
   const other = copying();
   await other.run();
