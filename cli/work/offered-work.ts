@@ -52,15 +52,15 @@ export class OfferedWork {
   async receive(items: readonly Claimed[]): Promise<readonly Claimed[]> {
     const ready: Claimed[] = [];
     const refused: { readonly item: Claimed; readonly why: string }[] = [];
-    const givenBack: number[] = [];
+    const away: number[] = [];
     for (const item of items) {
       const offered = await this.#offer(item);
       if ('why' in offered) refused.push({ item, why: offered.why });
-      else if (this.#roots.isAway(item, offered.roots.here)) givenBack.push(item.token);
+      else if (this.#roots.isAway(item, offered.roots.here)) away.push(item.token);
       else ready.push(claimedHere(this.#lost.addTo(item), offered.roots));
     }
     await this.#refuse(refused);
-    await releaseAll(givenBack, this.#options);
+    await releaseAll(away, this.#options);
     return ready;
   }
 
@@ -70,7 +70,13 @@ export class OfferedWork {
 
   async perform(items: readonly Claimed[], signal: AbortSignal): Promise<readonly Performed[]> {
     const { perform, roots } = this.#offered.get(offerKey(items[0]!))!;
-    return (await perform(items, signal)).map((each) => performedThere(each, roots));
+    const performed = await perform(items, signal);
+    // What fails, or is not there, on a disk that went away says nothing of the state or of its files.
+    const isAway =
+      performed.some(({ post }) => post.kind !== 'complete') && this.#roots.isAway(items[0]!, roots.here);
+    return performed.map((each) =>
+      isAway && each.post.kind !== 'complete' ? givenBack(each) : performedThere(each, roots),
+    );
   }
 
   async #offer(item: Claimed): Promise<Offered | { readonly why: string }> {
@@ -124,6 +130,10 @@ export class OfferedWork {
       this.#options.warn(`${item.workflow}/${item.stage}@${item.entity}: ${why}`);
     await postResults(results, this.#options);
   }
+}
+
+function givenBack(performed: Performed): Performed {
+  return { ...performed, observations: [], post: { kind: 'release', because: 'its root is away' } };
 }
 
 function offerKey({ definition, stage }: Claimed): string {

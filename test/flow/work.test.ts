@@ -149,6 +149,26 @@ test(
   },
 );
 
+test('a root that goes away under a command makes nothing fail or gone', LIMIT, async () => {
+  const rig = await serving();
+  const [root, aside] = [rig.at('disk'), rig.at('unplugged')];
+  const unplug = `
+stages:
+  copy_{name}:
+    cmd: if [ -e ${aside}.log ]; then cat {{deps[0].path}} > {{outs[0].path}}; else touch ${aside}.log; mv ${root} ${aside}; exit 1; fi
+    deps: ["in/{name}.txt"]
+    outs: ["out/{name}.txt"]
+`;
+  await register(rig.ask, 'p', { source: unplug, root });
+  for (const name of ['a', 'b', 'c']) await drop(rig.ask, join(root, `in/${name}.txt`), `${name}\n`);
+  const work = await rig.work('--cores', '1');
+  await until(() => work.stderr().includes(`${root}: it is away`));
+  await until(async () => (await states(rig.ask, 'p')).every(({ status }) => status === 'stale'));
+  expect((await states(rig.ask, 'p')).map(({ error }) => error)).toEqual([null, null, null]);
+  renameSync(aside, root);
+  await until(async () => (await states(rig.ask, 'p')).every(({ status }) => status === 'fresh'));
+});
+
 test('a workflow whose root is away may be registered where its files are', LIMIT, async () => {
   const rig = await serving();
   await register(rig.ask, 'p', { source: COPY, root: '/nowhere/at/all' });
