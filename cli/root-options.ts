@@ -19,10 +19,11 @@ export function readRoots(written: readonly string[], io: Io): readonly RootOpti
   return options;
 }
 
-/** A directory whose name has a `=` is written as a path: `./a=b`. */
+/** What begins like a path is one as a whole: a directory whose name has a `=` is written `./a=b`. */
 function readRoot(written: string, io: Io): RootOption {
-  const [, workflow, dir] = /^([^/=]+)=(.*)$/s.exec(written) ?? [];
-  return { workflow: workflow ?? null, dir: existing(dir ?? written, io) };
+  const equals = /^[./~]/.test(written) ? -1 : written.indexOf('=');
+  const workflow = equals > 0 ? written.slice(0, equals) : null;
+  return { workflow, dir: existing(workflow === null ? written : written.slice(equals + 1), io) };
 }
 
 function existing(written: string, io: Io): string {

@@ -18,15 +18,15 @@ import {
 import { reach } from './control-plane.ts';
 import { explained } from './refused.ts';
 import { renderWarning } from './render/run.ts';
+import { readRoots } from './root-options.ts';
 import { TARGET } from './run/look.ts';
-import { readRoots } from './watch/read-roots.ts';
 import { WatchDaemon } from './watch/watch-daemon.ts';
 
 export async function run({ values, io }: Invocation): Promise<ExitCode> {
   const api = text(values, 'api');
   if (api === undefined) throw withoutApi();
   const target = text(values, 'target') ?? TARGET;
-  const roots = readRoots(list(values, 'root'), io.cwd);
+  const roots = readRoots(list(values, 'root'), io);
   const { client } = await reach(values, io);
   const own = resolve(io.cwd, text(values, 'state') ?? defaultState(api, target, io));
   const daemon = new WatchDaemon({
