@@ -32,12 +32,17 @@ export function patchLock(bytes: Buffer, { head, stages, options }: LockPatch): 
     for (const id of [...patch.states.keys()].sort(compareCodePoints)) {
       const place = placeOf(bytes, block, id);
       const line = Buffer.from(entityLine(id, patch.states.get(id)!, options));
-      if (place === null || line[INDENT.length] !== QUOTE) return null;
+      if (place === null || line[INDENT.length] !== QUOTE || isAlone(place, block, id)) return null;
       if (!bytes.subarray(place.start, place.end).equals(line)) edits.push({ ...place, line });
     }
   }
   if (edits.length === 0) return [bytes];
   return applied(bytes, [{ start: 0, end: oldEnd, line: newHead }, ...edits]);
+}
+
+/** The only entity of a stage is laid out in another way, unless it was made under another recipe. */
+function isAlone({ start, end }: Range, block: Range, id: string): boolean {
+  return id === '' && start === block.start && end === block.end;
 }
 
 /** What the file says of one entity; undefined if nothing, null if it would have to be read as a whole to know. */

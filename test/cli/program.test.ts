@@ -31,6 +31,8 @@ function checkout(): { root: string; program: string } {
   writeFileSync(join(root, 'cli/flood.ts'), floodOf('x'));
   mkdirSync(join(root, 'api'));
   writeFileSync(join(root, 'api/worker.ts'), 'export default {};\n');
+  mkdirSync(join(root, 'host'));
+  writeFileSync(join(root, 'host/clean-rest.ts'), 'export {};\n');
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   return { root, program: join(root, 'bin/sluice.js') };
 }
@@ -90,7 +92,8 @@ describe('in a checkout', () => {
     expect(second).toEqual(expect.arrayContaining(first));
     expect([first.length, second.length, third.length]).toEqual([1, 2, 2]);
     expect(third).not.toEqual(expect.arrayContaining(first));
-    expect(readdirSync(join(root, 'dist')).sort()).toEqual(['build.json', 'chunks', 'sluice.js', 'worker']);
+    const made = ['build.json', 'chunks', 'clean-rest.js', 'sluice.js', 'worker'];
+    expect(readdirSync(join(root, 'dist')).sort()).toEqual(made);
   });
 
   it('survives first runs at the same time, also when a builder died holding the lock', async () => {

@@ -5,7 +5,7 @@ import { awayReason } from '../../watcher/away.ts';
 /** Directories by their device and how many entries they have. */
 function places(directories: Readonly<Record<string, readonly [device: number, entries: number]>>) {
   const disk = {
-    stat: (path: string) => {
+    place: (path: string) => {
       const found = directories[path];
       return found === undefined ? null : ({ kind: 'directory', dev: BigInt(found[0]) } as Stamp);
     },
