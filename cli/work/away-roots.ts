@@ -43,7 +43,7 @@ export class AwayRoots {
     const device = this.#devices.get(root) ?? '';
     const reason = awayReason(root, { root, disk: this.#disk, device });
     if (reason !== null) return reason;
-    const now = this.#disk.stat(root)!.dev.toString();
+    const now = this.#disk.place(root)!.dev.toString();
     if (now !== device && this.#disk.list(root).length > 0) this.#devices.set(root, now);
     return null;
   }

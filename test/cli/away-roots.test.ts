@@ -9,7 +9,7 @@ test('a mount point that was left empty is away until something is mounted there
   let [device, entries]: [bigint, unknown[]] = [7n, ['a file']];
   const disk = {
     ...DISK,
-    stat: () => ({ kind: 'directory', dev: device }),
+    place: () => ({ kind: 'directory', dev: device }),
     list: () => entries,
   } as unknown as Disk;
   const lines: string[] = [];
